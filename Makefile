@@ -1,0 +1,65 @@
+# `make demo` and `make test` need Python 3.11 or later, make and a package registry; no more.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PEERS := .venv-peers
+
+# The parts that privacy rests on have their own floor.
+GUARDED := src/discreet/noise/*,src/discreet/mechanisms/*,src/discreet/exact.py
+FLOOR := 95
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long bench bench-peers clean
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed ## release statistics on the bundled sample data
+	@$(BIN)/python -m discreet.demo
+
+test: $(VENV)/.installed-dev ## run every gate: lint, types, layers, tests, coverage
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest --cov --cov-report=
+	$(BIN)/coverage report
+	$(BIN)/coverage report --include='$(GUARDED)' --fail-under=$(FLOOR)
+
+test-long: $(VENV)/.installed-dev ## run the tests that take minutes
+	$(BIN)/pytest -m long
+
+bench: $(VENV)/.installed ## measure speed against NumPy's insecure noise
+	$(BIN)/python -m benchmarks.run
+
+bench-peers: $(PEERS)/.installed ## the same, with other libraries beside it
+	$(PEERS)/bin/python -m benchmarks.run --peers
+
+clean: ## remove environments, caches and results
+	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .import_linter_cache .coverage .coverage.* htmlcov
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# A stamp is newer than pyproject.toml exactly when its environment is up to date.
+$(VENV)/.installed: pyproject.toml
+	$(call install,$(VENV),.)
+
+$(VENV)/.installed-dev: pyproject.toml
+	$(call install,$(VENV),.[dev])
+	@touch $(VENV)/.installed
+
+$(PEERS)/.installed: pyproject.toml
+	$(call install,$(PEERS),.[peers])
+
+# $(call install,environment,requirement): make the environment if need be, then install into it.
+define install
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found: install Python 3.11 or later, or name it with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is too old: discreet needs Python 3.11 or later; name one with 'make PYTHON=python3.11'." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv module (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
+	@test -x $(1)/bin/pip || $(PYTHON) -m venv --clear $(1)
+	@echo "Installing $(2) into $(1) ..."
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable '$(2)'
+	@touch $@
+endef

@@ -1,0 +1,178 @@
+"""Exact numbers at the door, and outward rounding on the way out.
+
+Parameters enter as exact rationals, so that a proof about ε = 1/10 is about the number the
+caller typed and not about the binary fraction nearest to it. Where a float has to leave again,
+the function that makes it names its direction.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from discreet.errors import InvalidArgument
+
+Number: TypeAlias = int | float | Fraction | Decimal | str
+"""What a caller may pass where a number is expected; NumPy's integers and floats work too."""
+
+# Every float fits four times over, and no accepted number can stall the arithmetic after it.
+_MAX_BITS = 4096
+_MAX_DIGITS = 1233  # 10**1233 is the largest power of ten below 2**4096
+_MAX_TEXT = 2 * _MAX_DIGITS + 3  # two signed integers and the stroke between them
+
+_SQRT_BITS = 100
+
+_SPELLINGS = 'write it as 3, 0.1, "1/3", Fraction(1, 3) or Decimal("0.1")'
+
+
+def number(value: object, *, name: str) -> Fraction:
+    """Read a parameter exactly; a float is the shortest decimal that prints it.
+
+    >>> number(0.1, name="epsilon")
+    Fraction(1, 10)
+    >>> number("1/3", name="epsilon")
+    Fraction(1, 3)
+    >>> number(float("nan"), name="epsilon")
+    Traceback (most recent call last):
+    discreet.errors.InvalidArgument: epsilon must be a finite number, got nan (float)
+    """
+    match value:
+        case bool():  # an int to Python, but never a quantity
+            raise _not_a_number(value, name)
+        case int() | np.integer():
+            exact = Fraction(int(value))
+        case Fraction():
+            exact = value
+        case float():
+            exact = _from_decimal(Decimal(float.__repr__(value)), value, name)
+        case np.floating():  # its own shortest decimal, whatever the print options say
+            text = np.format_float_scientific(value, trim="0")
+            exact = _from_decimal(Decimal(text), value, name)
+        case Decimal():
+            exact = _from_decimal(value, value, name)
+        case str():
+            exact = _from_text(value, name)
+        case _:
+            raise _not_a_number(value, name)
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _MAX_BITS:
+        raise _too_long(value, name)
+    return exact
+
+
+def positive(value: object, *, name: str) -> Fraction:
+    """Read a number above zero."""
+    exact = number(value, name=name)
+    if exact <= 0:
+        raise _out_of_range(value, name, "above 0")
+    return exact
+
+
+def non_negative(value: object, *, name: str) -> Fraction:
+    """Read a number that is zero or above."""
+    exact = number(value, name=name)
+    if exact < 0:
+        raise _out_of_range(value, name, "0 or above")
+    return exact
+
+
+def probability(value: object, *, name: str) -> Fraction:
+    """Read a probability strictly between zero and one."""
+    exact = number(value, name=name)
+    if not 0 < exact < 1:
+        raise _out_of_range(value, name, "strictly between 0 and 1")
+    return exact
+
+
+def integer(value: object, *, name: str, minimum: int | None = None) -> int:
+    """Read a whole number, at least `minimum` where one is given.
+
+    >>> integer(1e6, name="rows", minimum=1)
+    1000000
+    """
+    exact = number(value, name=name)
+    if exact.denominator != 1:
+        raise _out_of_range(value, name, "a whole number")
+    if minimum is not None and exact < minimum:
+        raise _out_of_range(value, name, f"a whole number, {minimum} or above")
+    return exact.numerator
+
+
+def round_up(x: Fraction) -> float:
+    """The least float that is at least x; infinity where no finite one is.
+
+    >>> round_up(Fraction(1, 10)), round_down(Fraction(1, 10))
+    (0.1, 0.09999999999999999)
+    """
+    try:
+        nearest = float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -sys.float_info.max
+    if nearest < x:  # an exact comparison: Python compares the two as rationals
+        nearest = math.nextafter(nearest, math.inf)
+    return nearest + 0.0  # -0.0 becomes 0.0
+
+
+def round_down(x: Fraction) -> float:
+    """The greatest float that is at most x; minus infinity where no finite one is."""
+    return 0.0 - round_up(-x)
+
+
+def sqrt_up(x: Fraction) -> Fraction:
+    """A rational at or above √x: exact for the square of a rational, else within 2⁻¹⁰⁰ of √x.
+
+    >>> sqrt_up(Fraction(4, 9))
+    Fraction(2, 3)
+    >>> sqrt_up(Fraction(2)) ** 2 > 2
+    True
+    """
+    # √(n/d) = √(nd)/d, and since n and d share no factor it is rational just when nd is a square.
+    product = x.numerator * x.denominator
+    root = math.isqrt(product)
+    if root * root == product:
+        return Fraction(root, x.denominator)
+    # With √(nd)·2ˢ at least 2¹⁰⁰, going up to the next integer adds at most one part in 2¹⁰⁰.
+    shift = max(0, _SQRT_BITS + 1 - product.bit_length() // 2)
+    return Fraction(math.isqrt(product << 2 * shift) + 1, x.denominator << shift)
+
+
+def _from_text(text: str, name: str) -> Fraction:
+    if len(text) > _MAX_TEXT:
+        raise _too_long(text, name)
+    try:
+        if "/" in text:
+            return Fraction(text)
+        decimal = Decimal(text)
+    except (ValueError, ArithmeticError):
+        raise _not_a_number(text, name) from None
+    return _from_decimal(decimal, text, name)
+
+
+def _from_decimal(decimal: Decimal, value: object, name: str) -> Fraction:
+    """The decimal as a fraction, with a look at its exponent first: 1e999999999 would never end."""
+    digits, exponent = decimal.as_tuple()[1:]
+    if not isinstance(exponent, int):  # "n", "N" or "F": NaN or infinity
+        raise _out_of_range(value, name, "a finite number")
+    if max(len(digits), abs(exponent)) > _MAX_DIGITS:
+        raise _too_long(value, name)
+    return Fraction(decimal)
+
+
+def _not_a_number(value: object, name: str) -> InvalidArgument:
+    given = InvalidArgument.describe_parameter(value)
+    return InvalidArgument(name=name, expected="a number", given=given, hint=_SPELLINGS)
+
+
+def _out_of_range(value: object, name: str, expected: str) -> InvalidArgument:
+    given = InvalidArgument.describe_parameter(value)
+    return InvalidArgument(name=name, expected=expected, given=given)
+
+
+def _too_long(value: object, name: str) -> InvalidArgument:
+    given = InvalidArgument.describe_parameter(value)
+    expected = f"a number whose exact form fits in {_MAX_BITS} bits"
+    return InvalidArgument(name=name, expected=expected, given=given)

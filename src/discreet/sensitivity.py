@@ -1,0 +1,122 @@
+"""How far one unit can move an answer: facts about common queries under either relation.
+
+The sensitivity of f is the largest change f(x) − f(x′) over all neighbours x and x′. Its size is
+measured by the number of coordinates that change (l0), the largest change in one of them (linf),
+the sum of the changes (l1) and their Euclidean length (l2). Every fact here is for the unit *one
+row*; values are exact, and an irrational l2 is rounded up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import InvalidArgument, RelationMismatch
+from discreet.exact import Number, integer, number, positive, sqrt_up
+from discreet.neighbors import Relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """Upper bounds on one unit's influence, all above zero: zero would mean no noise."""
+
+    l0: int
+    linf: Fraction
+    l1: Fraction
+    l2: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l0", integer(self.l0, name="l0", minimum=1))
+        for name in ("linf", "l1", "l2"):
+            object.__setattr__(self, name, positive(getattr(self, name), name=name))
+
+    @classmethod
+    def spread(cls, *, cells: int, each: Number) -> Sensitivity:
+        """At most `cells` coordinates change, by at most `each`.
+
+        >>> Sensitivity.spread(cells=4, each=1)
+        Sensitivity(l0=4, linf=Fraction(1, 1), l1=Fraction(4, 1), l2=Fraction(2, 1))
+        """
+        cells = integer(cells, name="cells", minimum=1)
+        step = positive(each, name="each")
+        return cls(l0=cells, linf=step, l1=cells * step, l2=step * sqrt_up(Fraction(cells)))
+
+
+def count(*, relation: Relation | str) -> Sensitivity:
+    """The number of rows with some property: 1 under either relation."""
+    return counts(k=1, relation=relation)
+
+
+def counts(*, k: int, relation: Relation | str) -> Sensitivity:
+    """k counts of any properties: one row may have all of them, so all k move by 1.
+
+    >>> counts(k=10, relation="add-remove").l1
+    Fraction(10, 1)
+    """
+    Relation.parse(relation)  # the answer is the same for both, but not for a third
+    return Sensitivity.spread(cells=integer(k, name="k", minimum=1), each=1)
+
+
+def histogram(*, relation: Relation | str) -> Sensitivity:
+    """Counts of disjoint cells, however many: a row lies in one, and a replaced row leaves one too.
+
+    >>> histogram(relation="add-remove").l1, histogram(relation="replace").l1
+    (Fraction(1, 1), Fraction(2, 1))
+    """
+    return Sensitivity.spread(cells=Relation.parse(relation).add_remove_steps, each=1)
+
+
+def proportion(*, n: int, relation: Relation | str) -> Sensitivity:
+    """The share of n rows with some property, n public: 1/n when a row is replaced."""
+    return bounded_mean(bounds=(0, 1), n=n, relation=relation)
+
+
+def bounded_sum(*, bounds: tuple[Number, Number], relation: Relation | str) -> Sensitivity:
+    """The sum of values clamped to `bounds`.
+
+    A row that appears adds its value, which may be either bound; a row that is replaced moves
+    the sum by at most the width.
+
+    >>> bounded_sum(bounds=(-3, 1), relation="add-remove").l1
+    Fraction(3, 1)
+    >>> bounded_sum(bounds=(-3, 1), relation="replace").l1
+    Fraction(4, 1)
+    """
+    lower, upper = _interval(bounds)
+    match Relation.parse(relation):
+        case Relation.ADD_REMOVE:
+            return Sensitivity.spread(cells=1, each=max(abs(lower), abs(upper)))
+        case Relation.REPLACE:
+            return Sensitivity.spread(cells=1, each=upper - lower)
+
+
+def bounded_mean(*, bounds: tuple[Number, Number], n: int, relation: Relation | str) -> Sensitivity:
+    """The mean of n values clamped to `bounds`, n public: the width over n.
+
+    >>> bounded_mean(bounds=(0, 60), n=100, relation="replace").l1
+    Fraction(3, 5)
+    """
+    lower, upper = _interval(bounds)
+    rows = integer(n, name="n", minimum=1)
+    match Relation.parse(relation):
+        case Relation.ADD_REMOVE:
+            raise RelationMismatch(
+                "a mean or proportion over a public number of rows does not exist under "
+                'add-remove, where the number of rows is protected; use relation="replace", or '
+                "release a noisy sum and a noisy count"
+            )
+        case Relation.REPLACE:
+            return Sensitivity.spread(cells=1, each=(upper - lower) / rows)
+
+
+def _interval(bounds: tuple[Number, Number]) -> tuple[Fraction, Fraction]:
+    """Two numbers, the first below the second: a single point would give no noise at all."""
+    expected = "a pair (lower, upper) with lower below upper"
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        given = InvalidArgument.describe_parameter(bounds)
+        raise InvalidArgument(name="bounds", expected=expected, given=given)
+    lower, upper = (number(bound, name="bounds") for bound in bounds)
+    if lower >= upper:
+        ends = (InvalidArgument.describe_parameter(bound) for bound in bounds)
+        raise InvalidArgument(name="bounds", expected=expected, given=" and ".join(ends))
+    return lower, upper

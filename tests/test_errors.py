@@ -1,0 +1,104 @@
+"""The exception tree: its shape, its sentences, and its trip between processes."""
+
+import copy
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet import errors
+from discreet.errors import BudgetExceeded, DiscreetError, InvalidArgument, Refused
+
+EXAMPLES = [
+    DiscreetError("something"),
+    InvalidArgument(name="epsilon", expected="above 0", given="-1 (int)", hint="try 0.5"),
+    Refused("no"),
+    BudgetExceeded(Fraction(2), Fraction(3, 2), Fraction(3)),
+    errors.RelationMismatch("no"),
+    errors.UnboundedSensitivity("no"),
+    errors.LedgerDamaged("no"),
+    errors.EngineError("the database failed"),
+    errors.EntropyFailed("the operating system gave no randomness"),
+    errors.InternalError("a bug"),
+]
+
+
+def test_tree_in_the_docstring_is_the_tree_in_the_code():
+    """Catches a class that was added, renamed or moved without redrawing the tree."""
+    assert errors.__doc__ is not None
+    drawn = errors.__doc__.split("::")[1].split("No message")[0]
+    public = {
+        name
+        for name, member in vars(errors).items()
+        if isinstance(member, type) and issubclass(member, DiscreetError)
+    }
+    assert public == {word for word in drawn.split() if word in vars(errors)}
+    assert public == {type(example).__name__ for example in EXAMPLES}
+    children = {error.__name__ for error in Refused.__subclasses__()}
+    assert children >= {line.split()[2] for line in drawn.splitlines() if "│   " in line}
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_errors_survive_pickling(error, protocol):
+    """Catches a constructor that pickle cannot call again, which hangs process pools."""
+    error.add_note("seen on the way")
+    back = pickle.loads(pickle.dumps(error, protocol))
+    assert type(back) is type(error)
+    assert str(back) == str(error)
+    assert vars(back) == vars(error)
+
+
+def test_errors_survive_copying():
+    for error in EXAMPLES:
+        assert str(copy.copy(error)) == str(error)
+
+
+def test_invalid_argument_is_a_value_error_with_its_parts():
+    """Catches a lost base class, or parts that are only in the text."""
+    error = InvalidArgument(name="delta", expected="below 1", given="2 (int)", hint="try 1e-6")
+    assert isinstance(error, ValueError)
+    assert (error.name, error.expected) == ("delta", "below 1")
+    assert (error.given, error.hint) == ("2 (int)", "try 1e-6")
+    assert str(error) == "delta must be below 1, got 2 (int); try 1e-6"
+
+
+def test_budget_exceeded_keeps_its_numbers():
+    error = BudgetExceeded(requested=2, spent=1, limit=3)
+    assert (error.requested, error.spent, error.limit) == (2, 1, 3)
+    assert str(error) == "the request needs 2, but 1 of 3 is already spent"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "None"),
+        (True, "True (bool)"),
+        (0.5, "0.5 (float)"),
+        (np.float64("nan"), "nan (float64)"),
+        (np.int8(3), "3 (int8)"),
+        (Fraction(1, 3), "1/3 (Fraction)"),
+        (Decimal("-Infinity"), "-Infinity (Decimal)"),
+        ("abc", "'abc' (str)"),
+        ("x" * 10**6, f"'{'x' * 40}' (str)"),
+        (10**10**6, "a value of type int"),
+        (Fraction(1, 10**10**6), "a value of type Fraction"),
+        ([1, 2], "a value of type list"),
+        (np.array([1, 2]), "a value of type ndarray"),
+        (object(), "a value of type object"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_parameters_are_described_shortly(value, text):
+    """Catches messages of a megabyte, and containers (which may be data) shown by value."""
+    assert InvalidArgument.describe_parameter(value) == text
+
+
+def test_data_is_never_described_by_value():
+    for secret in (41.5, "Ann", [41], np.array([41]), {"name": "Ann"}):
+        text = InvalidArgument.describe_data(secret)
+        assert "41" not in text
+        assert "Ann" not in text
+        assert type(secret).__name__ in text
