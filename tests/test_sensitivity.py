@@ -40,14 +40,14 @@ def assert_is_exactly(fact, found):
 
 
 @pytest.mark.parametrize("relation", Relation)
-def test_claim_9_sensitivity_of_a_count(relation):
+def test_claim_09_sensitivity_of_a_count(relation):
     found = search(lambda d: [sum(d)], (0, 1), relation)
     assert_is_exactly(sensitivity.count(relation=relation), found)
 
 
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("bounds", ALL_BOUNDS, ids=str)
-def test_claim_9_sensitivity_of_a_bounded_sum(bounds, relation):
+def test_claim_09_sensitivity_of_a_bounded_sum(bounds, relation):
     """Catches attack B10 (one bound used twice) and the width used under add-remove."""
     lower, upper = (Fraction(str(bound)) for bound in bounds)
     records = (lower, (lower + upper) / 2, upper)
@@ -57,7 +57,7 @@ def test_claim_9_sensitivity_of_a_bounded_sum(bounds, relation):
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("bounds", ALL_BOUNDS, ids=str)
-def test_claim_9_sensitivity_of_a_bounded_mean(bounds, n):
+def test_claim_09_sensitivity_of_a_bounded_mean(bounds, n):
     lower, upper = (Fraction(str(bound)) for bound in bounds)
     records = (lower, (lower + upper) / 2, upper)
     found = search(lambda d: [sum(d) / n], records, "replace", sizes=[n])

@@ -1,0 +1,92 @@
+"""Noise on vectors, one thread and two, and what it costs in memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+
+import numpy as np
+
+import discreet as dp
+from benchmarks.timing import Row, against, race, threads
+
+N = 10**7
+
+
+def rows() -> Iterator[Row]:
+    """Yield the rows of the noise table."""
+    generator = np.random.default_rng()
+    integers = np.arange(N, dtype=np.int64)
+    floats = integers * 0.37
+    laplace = "Generator.laplace"
+    normal = "Generator.standard_normal"
+
+    def numpy_laplace() -> object:
+        return generator.laplace(size=N)
+
+    def numpy_normal() -> object:
+        return generator.standard_normal(N)
+
+    with threads(1):
+        for scale in (2, 50, 2**20):
+            m = dp.Laplace(sensitivity=1, scale=scale)
+            ours, reference = race(lambda m=m: m.release(integers), numpy_laplace, rounds=5)  # type: ignore[misc]
+            yield against(f"Laplace, 10⁷ int64, scale {scale}", ours, reference, N, 0.5, laplace)
+        for sigma in (2, 50, 300, 2**20):
+            g = dp.Gaussian(sensitivity=1, sigma=sigma)
+            ours, reference = race(lambda g=g: g.release(integers), numpy_normal, rounds=5)  # type: ignore[misc]
+            most = 0.8 if sigma <= 50 else 1.2
+            yield against(f"Gaussian, 10⁷ int64, σ = {sigma}", ours, reference, N, most, normal)
+        m, g = dp.Laplace(sensitivity=1, scale=2), dp.Gaussian(sensitivity=1, sigma=2)
+        ours, reference = race(lambda: m.release(floats), numpy_laplace, rounds=5)
+        yield against("Laplace, 10⁷ float64", ours, reference, N, 2, laplace)
+        ours, reference = race(lambda: g.release(floats), numpy_normal, rounds=5)
+        yield against("Gaussian, 10⁷ float64", ours, reference, N, 2, normal)
+    for what, job in (
+        ("Laplace, 10⁷ int64", lambda: m.release(integers)),
+        ("Gaussian, 10⁷ int64", lambda: g.release(integers)),
+    ):
+        yield _speedup(what, job)
+    for what, job in (
+        ("Laplace, 10⁷ int64", lambda: m.release(integers)),
+        ("Gaussian, 10⁷ float64", lambda: g.release(floats)),
+    ):
+        yield _memory(what, job)
+
+
+def _speedup(what: str, job: object) -> Row:
+    assert callable(job)
+    with threads(1):
+        job()
+
+    def one() -> None:
+        with threads(1):
+            job()
+
+    def two() -> None:
+        with threads(2):
+            job()
+
+    single, double = race(one, two)
+    speedup = single / double
+    return Row(
+        f"two threads, {what}",
+        f"{double / N * 1e9:.2f} ns",
+        f"{single / N * 1e9:.2f} ns, one thread",
+        f"{speedup:.2f} × faster",
+        "at least 1.6 × faster",
+        speedup >= 1.6,
+    )
+
+
+def _memory(what: str, job: object) -> Row:
+    assert callable(job)
+    job()
+    tracemalloc.start()
+    result = job()
+    beyond = tracemalloc.get_traced_memory()[1] - result.nbytes
+    tracemalloc.stop()
+    mib = beyond / 2**20
+    return Row(
+        f"memory beyond the output, {what}", f"{mib:.1f} MiB", "", "", "at most 16 MiB", mib <= 16
+    )

@@ -1,0 +1,85 @@
+"""``make bench``: measure, print, and write RESULTS.md and RESULTS.json beside this file."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+import discreet as dp
+from benchmarks import noise, peers, responses, selection
+from benchmarks.timing import Row
+
+HERE = Path(__file__).parent
+
+
+def main(arguments: list[str]) -> None:
+    """Run the tables that were asked for and write them down."""
+    with_peers = "--peers" in arguments
+    tables = (
+        {"peers": peers.rows}
+        if with_peers
+        else {"noise": noise.rows, "selection": selection.rows, "responses": responses.rows}
+    )
+    name = "RESULTS-peers" if with_peers else "RESULTS"
+    measured: list[Row] = []
+    for rows in tables.values():
+        for row in rows():
+            print(
+                f"{_mark(row)} {row.what}: {row.ours} | {row.reference} | {row.ratio}", flush=True
+            )
+            measured.append(row)
+    (HERE / f"{name}.md").write_text(_markdown(measured, with_peers))
+    document = {"machine": _machine(), "rows": [row.as_dict() for row in measured]}
+    (HERE / f"{name}.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+
+def _markdown(rows: list[Row], with_peers: bool) -> str:
+    command = "make bench-peers" if with_peers else "make bench"
+    head = [
+        "# Peers" if with_peers else "# Speed",
+        "",
+        f"Made by `{command}`. Times are the best of several rounds in which each job and its",
+        "reference took turns; machines are shared and noisy, so read the ratios.",
+        "",
+        *(f"- {key}: {value}" for key, value in _machine().items()),
+        "",
+        "| what | discreet | reference | ratio | target | reached |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines = [
+        f"| {r.what} | {r.ours} | {r.reference} | {r.ratio} | {r.target} | {_mark(r)} |"
+        for r in rows
+    ]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def _mark(row: Row) -> str:
+    return {True: "yes", False: "NO", None: ""}[row.ok]
+
+
+def _machine() -> dict[str, str]:
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": _processor(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "discreet": dp.__version__,
+    }
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

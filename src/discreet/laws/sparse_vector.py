@@ -1,0 +1,197 @@
+"""The laws of the sparse vector technique: which scores come out above a noisy threshold.
+
+Given the noisy threshold y, the answers are independent. With Laplace noise of scale a on the
+threshold T and of scale b on each score, the answers have the probability
+
+    ∫ e^(−|y − T|/a)/(2a) · Π_i P(scoreᵢ + bNᵢ − y lies where answer i says) dy,
+
+where, piece by piece, the integrand is a sum of terms c·e^(ky). Such sums are kept as a map from
+k to c and integrated term by term: exact but for the balls' rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, TypeAlias
+
+from discreet.balls import ball
+from discreet.exact import Number, integer, number, positive
+from discreet.laws.sharp import sharp
+from discreet.laws.value import Value, exact_scores, exact_value
+
+if TYPE_CHECKING:
+    from flint import arb
+
+Answer: TypeAlias = bool | float | Fraction | None
+Terms = Mapping[Fraction, "arb"]
+Lead = tuple[Fraction | None, Fraction | None]  # from, to; None is without end
+Factor = Callable[[Fraction, bool], Terms]
+
+
+@dataclass(frozen=True, init=False)
+class SparseAnswers:
+    """The law of the answers to a list of scores, which end with the last of `hits` hits.
+
+    An answer is True (at or above the noisy threshold) or False. Where a `step` is given, a hit
+    is answered by its lead over the threshold, rounded to a multiple of the step, and anything
+    else by None.
+
+    >>> law = SparseAnswers((0, 3), threshold=2, threshold_scale=1, query_scale=2, hits=1)
+    >>> law.pmf((True,)), law.pmf((False, True)), law.pmf((False, False))
+    (0.2226970802415261, 0.4877057105564366, 0.2895972092020373)
+    >>> law.pmf((True, False))                  # never asked after the only hit
+    0.0
+    """
+
+    scores: tuple[Fraction, ...]
+    threshold: Fraction
+    threshold_scale: Fraction  #: a
+    query_scale: Fraction  #: b
+    hits: int
+    step: Fraction | None
+
+    def __init__(
+        self,
+        scores: Sequence[Value],
+        *,
+        threshold: Number,
+        threshold_scale: Number,
+        query_scale: Number,
+        hits: int,
+        step: Number | None = None,
+    ) -> None:
+        exact_step = None if step is None else positive(step, name="step")
+        object.__setattr__(self, "scores", exact_scores(scores))
+        object.__setattr__(self, "threshold", number(threshold, name="threshold"))
+        object.__setattr__(
+            self, "threshold_scale", positive(threshold_scale, name="threshold_scale")
+        )
+        object.__setattr__(self, "query_scale", positive(query_scale, name="query_scale"))
+        object.__setattr__(self, "hits", integer(hits, name="hits", minimum=1))
+        object.__setattr__(self, "step", exact_step)
+
+    def mass(self, answers: Sequence[Answer]) -> arb:
+        """P(answers) as a ball; 0 for what cannot be answered."""
+        leads = [lead for lead in map(self._lead, answers) if lead is not None]
+        if len(leads) < len(answers) or not self._ends([lead[0] is not None for lead in leads]):
+            return ball(0)
+        factors: list[Factor] = [self._density]
+        knots = {self.threshold}
+        for score, (start, end) in zip(self.scores, leads, strict=False):
+            ends = tuple(None if lead is None else score - lead for lead in (start, end))
+            factors.append(_between(*ends, rate=1 / self.query_scale))
+            knots.update(end for end in ends if end is not None)
+        return sharp(lambda: _integral(factors, sorted(knots)))
+
+    def pmf(self, answers: Sequence[Answer]) -> float:
+        """P(answers) as a float."""
+        return float(self.mass(answers))
+
+    @property
+    def outcomes(self) -> Iterator[tuple[bool, ...]]:
+        """Every list of True and False with which a run can end."""
+        for size in range(1, len(self.scores) + 1):
+            for answers in product((False, True), repeat=size):
+                if self._ends(answers):
+                    yield answers
+
+    def _lead(self, answer: Answer) -> Lead | None:
+        """From where to where score + noise − threshold lies; None if nothing is answered so."""
+        if self.step is None:
+            return _lead_of(answer) if isinstance(answer, bool) else None
+        if answer is None:
+            return _lead_of(False)
+        lead = exact_value(answer, name="answers")
+        if isinstance(answer, bool) or lead < 0 or lead % self.step:
+            return None
+        return max(Fraction(0), lead - self.step / 2), lead + self.step / 2
+
+    def _ends(self, hits: Sequence[bool]) -> bool:
+        """Whether a run can end with these hits: after the last one, or with the scores."""
+        if len(hits) > len(self.scores) or sum(hits[:-1]) >= self.hits:
+            return False
+        return sum(hits) == self.hits or len(hits) == len(self.scores)
+
+    def _density(self, knot: Fraction, above: bool) -> Terms:
+        # e^(−|y − T|/a)/(2a)
+        rate = 1 / self.threshold_scale
+        passed = self.threshold <= knot if above else self.threshold < knot
+        height = ball(-abs(knot - self.threshold) * rate).exp() * ball(rate / 2)
+        return {-rate if passed else rate: height}
+
+
+@dataclass(frozen=True)
+class FirstAbove:
+    """The law of the index of the first score above a noisy threshold; None if there is none.
+
+    >>> answers = SparseAnswers((0, 3), threshold=2, threshold_scale=1, query_scale=2, hits=1)
+    >>> FirstAbove(answers).pmf(1), FirstAbove(answers).pmf(None)
+    (0.4877057105564366, 0.2895972092020373)
+    """
+
+    answers: SparseAnswers
+
+    def mass(self, index: int | None) -> arb:
+        """P(index) as a ball; 0 for what is not an index."""
+        size = len(self.answers.scores)
+        if index is None:
+            return self.answers.mass((False,) * size)
+        return self.answers.mass((False,) * index + (True,)) if 0 <= index < size else ball(0)
+
+    def pmf(self, index: int | None) -> float:
+        """P(index) as a float."""
+        return float(self.mass(index))
+
+
+def _lead_of(above: Answer) -> Lead:
+    return (Fraction(0), None) if above else (None, Fraction(0))
+
+
+def _between(start: Fraction | None, end: Fraction | None, *, rate: Fraction) -> Factor:
+    """P(score + bN − y is in the interval) = tail(y − start) − tail(y − end).
+
+    The arguments are the places in y where b·N would be 0, and the tail of b·N ≥ x is
+    e^(−x/b)/2 for x ≥ 0 and 1 − e^(x/b)/2 below.
+    """
+
+    def tail(place: Fraction, knot: Fraction, above: bool) -> Terms:
+        half = ball(-abs(knot - place) * rate).exp() / 2
+        passed = place <= knot if above else place < knot
+        return {-rate: half} if passed else {Fraction(0): ball(1), rate: -half}
+
+    def factor(knot: Fraction, above: bool) -> Terms:
+        terms = {Fraction(0): ball(1)} if start is None else dict(tail(start, knot, above))
+        for k, c in ({} if end is None else tail(end, knot, above)).items():
+            terms[k] = terms.get(k, ball(0)) - c
+        return terms
+
+    return factor
+
+
+def _integral(factors: Sequence[Factor], knots: Sequence[Fraction]) -> arb:
+    """The integral over all y of the product, whose pieces lie between neighbouring knots."""
+    # Below all knots every k is positive, above all of them negative: ∫ e^(kv) = 1/k and −1/k.
+    total = sum((c / ball(k) for k, c in _product(factors, knots[0], False).items()), ball(0))
+    for start, end in pairwise(knots):
+        length = end - start
+        for k, c in _product(factors, start, True).items():
+            total += c * (ball(length) if k == 0 else ball(k * length).expm1() / ball(k))
+    return total - sum(
+        (c / ball(k) for k, c in _product(factors, knots[-1], True).items()), ball(0)
+    )
+
+
+def _product(factors: Sequence[Factor], knot: Fraction, above: bool) -> Terms:
+    """The integrand at y = knot + v, for v on the stated side of the knot, in e^(kv)."""
+    result: Terms = {Fraction(0): ball(1)}
+    for factor in factors:
+        own = factor(knot, above)
+        terms: dict[Fraction, arb] = {}
+        for j, a in result.items():
+            for k, b in own.items():
+                terms[j + k] = terms.get(j + k, ball(0)) + a * b
+        result = terms
+    return result

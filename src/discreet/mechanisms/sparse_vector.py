@@ -1,0 +1,189 @@
+"""The sparse vector technique: pay for the few scores above a threshold, not for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from numpy.typing import ArrayLike
+
+from discreet.balls import ball, upper
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, integer, number, positive, probability
+from discreet.guarantees import Pure
+from discreet.laws.sharp import sharp
+from discreet.laws.sparse_vector import SparseAnswers
+from discreet.mechanisms.choice import positive_sensitivity
+from discreet.mechanisms.grids import LARGEST, check_noise
+from discreet.mechanisms.scores import read_flag, read_scores
+from discreet.mechanisms.sparse_run import Answer, Run
+from discreet.noise.grid import fine_exponent
+
+MOST_HITS: Final = 10**9
+
+
+@dataclass(frozen=True, init=False)
+class SparseVector:
+    """Says of each score in a stream whether it is at or above a threshold, up to `hits` times.
+
+    This is Algorithm 1 of Lyu, Su and Li, "Understanding the Sparse Vector Technique for
+    Differential Privacy", VLDB 2017. The threshold gets Laplace noise of sensitivity/ε₁ once,
+    each score gets its own of 2·hits·sensitivity/ε₂, and ε₁ + ε₂ = ε. With ``monotone=True``,
+    if one person moves all scores up or all down, hits·sensitivity/ε₂ will do. That is
+    ε-differential privacy however long the stream, for scores of which one person can move
+    each by at most ``sensitivity``, chosen adaptively or not.
+
+    Answers are True and False. With ``gap=True`` a hit is answered by its noisy lead over the
+    noisy threshold, rounded to a multiple of a power of two, and anything else by None. The lead
+    is free (Ding, Wang, Zhang and Kifer, "Free Gap Information", VLDB 2019): the proof moves the
+    threshold's noise by sensitivity and that of each hit by sensitivity less the change of its
+    score, which leaves every lead as it was. That costs ε₁ + hits·(2·sensitivity)/scale = ε;
+    for scores that only rise the second move is at most sensitivity, and for scores that only
+    fall the threshold need not move, which is the monotone case.
+
+    Cost: ``guarantee``. Error: ``error(0.95, queries=k)`` in the units of the scores.
+
+    >>> mechanism = SparseVector(sensitivity=1, epsilon=1, threshold=1000, hits=2)
+    >>> mechanism.release([0, 5000, 10, 7000, 9000])       # it ends with the second hit
+    [False, True, False, True]
+    >>> run = mechanism.start()                            # or one by one
+    >>> run.ask(5000), run.remaining
+    (True, 1)
+    """
+
+    sensitivity: Fraction
+    epsilon: Fraction
+    threshold: Fraction
+    hits: int
+    monotone: bool
+    gap: bool
+
+    def __init__(
+        self,
+        *,
+        sensitivity: Number,
+        epsilon: Number,
+        threshold: Number,
+        hits: int,
+        monotone: bool = False,
+        gap: bool = False,
+    ) -> None:
+        object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity))
+        object.__setattr__(self, "epsilon", positive(epsilon, name="epsilon"))
+        object.__setattr__(self, "threshold", _threshold(threshold))
+        object.__setattr__(self, "hits", _hits(hits))
+        object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
+        object.__setattr__(self, "gap", read_flag(gap, name="gap"))
+        check_noise(self.threshold_scale, name="epsilon")
+        check_noise(self.query_scale, name="epsilon")
+
+    @property
+    def split(self) -> tuple[Fraction, Fraction]:
+        """ε₁ for the threshold and ε₂ for the scores; they sum to ε exactly.
+
+        1 : (2·hits)^(2/3), or 1 : hits^(2/3) if monotone, gives the comparison the least variance
+        (Lyu, Su and Li, section 4.2). Any split is private, so a rational near it is as good.
+        """
+        moves = (1 if self.monotone else 2) * self.hits
+        ratio = Fraction(moves ** (2 / 3)).limit_denominator(1000)
+        return self.epsilon / (1 + ratio), self.epsilon * ratio / (1 + ratio)
+
+    @property
+    def threshold_scale(self) -> Fraction:
+        """The scale of the noise on the threshold."""
+        return self.sensitivity / self.split[0]
+
+    @property
+    def query_scale(self) -> Fraction:
+        """The scale of the noise on each score."""
+        return (1 if self.monotone else 2) * self.hits * self.sensitivity / self.split[1]
+
+    def start(self) -> Run:
+        """Draw a noisy threshold, to be asked one score at a time. Spends ``guarantee``."""
+        return Run(
+            threshold=self.threshold,
+            threshold_scale=self.threshold_scale,
+            query_scale=self.query_scale,
+            hits=self.hits,
+            gap=self.gap,
+        )
+
+    def release(self, stream: ArrayLike | Iterable[int | float]) -> list[Any]:
+        """Return one answer a score, in order. Each call spends ``guarantee``.
+
+        The answers end with the last hit, so they may be fewer than the scores. A list or array
+        is compared at once; any other iterable is read one score at a time, and no further than
+        the last hit.
+        """
+        if isinstance(stream, list | tuple) or hasattr(stream, "__array__"):
+            return self.start().ask_all(read_scores(stream, name="stream"))
+        answers: list[Answer] = []
+        iterator, run = _iterate(stream), self.start()
+        for score in iterator:
+            answers.append(run.ask(score))
+            if run.exhausted:
+                break
+        return answers
+
+    @property
+    def guarantee(self) -> Pure:
+        """ε-differential privacy for all answers together, with or without the gaps."""
+        return Pure(self.epsilon)
+
+    def error(self, confidence: Number = Fraction(95, 100), *, queries: int) -> float:
+        """Return α such that, with this probability, all of the first k answers are α-right.
+
+        α-right: a hit has a score of at least threshold − α, any other one of at most
+        threshold + α (compare Dwork and Roth 2014, Theorem 3.24). With the scales a and b of
+        threshold and scores and β = 1 − confidence,
+
+            α = a·ln((a + b)/(a·β)) + b·ln(k·(a + b)/(b·β)),     rounded up:
+
+        the first term is exceeded by the threshold's noise with probability β·a/(a + b), the
+        second by one of k noises with at most β·b/(a + b), and these sum to β.
+        """
+        sure = probability(confidence, name="confidence")
+        k = integer(queries, name="queries", minimum=1)
+        a, b = self.threshold_scale, self.query_scale
+        first, second = (a + b) / (a * (1 - sure)), k * (a + b) / (b * (1 - sure))
+        return upper(sharp(lambda: ball(a) * ball(first).log() + ball(b) * ball(second).log()))
+
+    def law(self, scores: ArrayLike) -> SparseAnswers:
+        """Return the exact law of ``release(scores)``, its outcomes as tuples."""
+        return SparseAnswers(
+            read_scores(scores).tolist(),
+            threshold=self.threshold,
+            threshold_scale=self.threshold_scale,
+            query_scale=self.query_scale,
+            hits=self.hits,
+            step=Fraction(2) ** fine_exponent(self.query_scale) if self.gap else None,
+        )
+
+
+def _threshold(threshold: Number) -> Fraction:
+    exact = number(threshold, name="threshold")
+    if abs(exact) <= LARGEST:
+        return exact
+    raise InvalidArgument(
+        name="threshold", expected="between -2^900 and 2^900", given="a number outside of that"
+    )
+
+
+def _hits(hits: int) -> int:
+    exact = integer(hits, name="hits", minimum=1)
+    if exact <= MOST_HITS:
+        return exact
+    given = InvalidArgument.describe_parameter(hits)
+    raise InvalidArgument(name="hits", expected=f"at most {MOST_HITS}", given=given)
+
+
+def _iterate(stream: Any) -> Iterator[Any]:
+    if isinstance(stream, Iterable) and not isinstance(stream, str | bytes | Mapping | Set):
+        return iter(stream)
+    raise InvalidArgument(
+        name="stream",
+        expected="a list, an array or an iterator of numbers",
+        given=InvalidArgument.describe_data(stream),
+    )

@@ -1,0 +1,187 @@
+"""Statistical queries: what share of a sample has some property, asked one by one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import floor
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet import bounds, laws
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, number, round_up, sqrt_up
+from discreet.guarantees import GDP, Pure
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.query_noise import noise_on_sum
+from discreet.mechanisms.query_values import (
+    UNIT,
+    check_column_function,
+    sum_of_column,
+    sum_of_records,
+)
+
+# Sums of whole steps stay below 2^62, far from the edge of an int64.
+LARGEST_SAMPLE: Final = 1 << 30
+
+Records = Sequence[Any] | NDArray[Any]
+
+
+class StatisticalQueries:
+    """Answers means of functions φ: record → [0, 1] over a sample, with noise.
+
+    Give the noise on each answer as ``sigma`` (Gaussian, the lecture's Algorithm 1), as
+    ``epsilon`` (Laplace of scale 1/(n·ε), Algorithm 2) or as a mechanism of sensitivity 1/n.
+    Its n is public, and replacing one record is what stays hidden.
+
+    A query may depend on earlier answers. It must be a function of one record and nothing else:
+    it is trusted code, run on the data. What it returns is clamped to [0, 1]; NaN, no number
+    and an exception count as 0. Each value is rounded to a multiple of 2^−32 before summing,
+    so the mean moves by 1/n at most, exactly.
+
+    Cost: ``guarantee`` an answer, ``total`` so far. Error: ``error(0.95)``.
+
+    >>> ages = np.array([23, 71, 42, 65, 38, 50, 19, 84, 33, 47] * 100)
+    >>> queries = StatisticalQueries(ages, sigma=0.01)
+    >>> 0.1 < queries.ask(lambda age: age > 60) < 0.5                        # 30 % are
+    True
+    >>> 0.1 < queries.ask(lambda age: age < 30, vectorized=True) < 0.3       # 20 % are
+    True
+    >>> queries.asked, queries.guarantee, float(queries.total.mu)
+    (2, GDP(mu=Fraction(1, 10)), 0.1414213562373095)
+    """
+
+    def __init__(
+        self,
+        sample: Records,
+        *,
+        noise: Laplace | Gaussian | None = None,
+        sigma: Number | None = None,
+        epsilon: Number | None = None,
+    ) -> None:
+        self._sample = _read_sample(sample)
+        self._n = len(self._sample)
+        # In steps of 2^−32 of one record, so that all arithmetic on data is on whole numbers.
+        self._noise = noise_on_sum(self._n, noise, sigma, epsilon)
+        self._asked = 0
+        self._lock = threading.Lock()
+
+    def ask(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> float:
+        """Return the mean of φ over the sample plus noise. Each call spends ``guarantee``.
+
+        With ``vectorized=True`` φ takes an array of rows and returns a number for each; it
+        must treat them one by one, so that no row's number depends on another row.
+        """
+        self._check(phi, vectorized)
+        with self._lock:  # counted before any record is read, and never taken back
+            self._asked += 1
+        total = self._sum(phi, vectorized)
+        return float(self._noise.release(total) / (self._n * UNIT))
+
+    def _sum(self, phi: Callable[[Any], Any], vectorized: bool) -> int:
+        if vectorized and isinstance(self._sample, np.ndarray):
+            return sum_of_column(phi, self._sample)
+        return sum_of_records(phi, self._sample)
+
+    def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
+        """Refuse what can be refused without a look at the records."""
+        if not callable(phi):
+            given = InvalidArgument.describe_parameter(phi)
+            raise InvalidArgument(name="phi", expected="a function", given=given)
+        if not vectorized:
+            return
+        if not isinstance(self._sample, np.ndarray):
+            raise InvalidArgument(
+                name="vectorized",
+                expected="False for a sample that is not a NumPy array",
+                given="True",
+                hint="make the sample an array, of a dtype that does not depend on its records",
+            )
+        check_column_function(phi, self._sample)
+
+    @property
+    def n(self) -> int:
+        """The size of the sample, which is public."""
+        return self._n
+
+    @property
+    def asked(self) -> int:
+        """How many queries were asked."""
+        return self._asked
+
+    @property
+    def guarantee(self) -> GDP | Pure:
+        """The promise of one answer: GDP(1/(n·σ)) or Pure(ε)."""
+        if isinstance(self._noise, Gaussian):
+            return self._noise.guarantee
+        return Pure(self._noise.epsilon)
+
+    @property
+    def total(self) -> GDP | Pure:
+        """The promise of all answers so far, each query free to depend on those before it.
+
+        k answers cost √k·μ (Dong, Roth and Su 2022, Corollary 3.3), or k·ε.
+        """
+        if isinstance(self._noise, Gaussian):
+            return GDP(sqrt_up(self._asked * self._noise.mu**2))
+        return Pure(self._asked * self._noise.epsilon)
+
+    @property
+    def tv(self) -> float:
+        """TV stability of one answer, exact: 2Φ(1/(2nσ)) − 1, or 1 − e^(−ε/2).
+
+        For Laplace noise that is below the tanh(ε/2) of any ε-private mechanism.
+
+        >>> round(StatisticalQueries([0] * 100, sigma=0.05).tv, 7)
+        0.0796557
+        """
+        return self._noise.guarantee.tv
+
+    @property
+    def tv_bound(self) -> float:
+        """The lecture's bound on ``tv``: 1/(√(2π)·n·σ), or (e^ε − 1)/2."""
+        if isinstance(self._noise, Gaussian):
+            return bounds.gaussian_tv(m=1, sigma=1 / self._noise.mu)  # σ of the sum: n·σ
+        return bounds.tv_from_epsilon(self._noise.epsilon)
+
+    def error(self, confidence: Number = Fraction(95, 100)) -> float:
+        """Return w such that |answer − mean of φ| ≤ w with at least this probability."""
+        # Rounding each value adds half a step, rounding the answer to a float much less.
+        steps = Fraction(self._noise.error(confidence)) / self._n + 1
+        return round_up(steps / UNIT)
+
+    @property
+    def variance(self) -> float:
+        """The variance of an answer, rounded up."""
+        return round_up(Fraction(self._noise.variance) / (self._n * UNIT) ** 2)
+
+    def law(
+        self, mean: Number
+    ) -> laws.DiscreteLaplace | laws.RoundedLaplace | laws.RoundedGaussian:
+        """Return the exact law of an answer times n·2^32, for a query with this mean."""
+        return self._noise.law(floor(number(mean, name="mean") * self._n * UNIT + Fraction(1, 2)))
+
+    def __repr__(self) -> str:
+        return f"StatisticalQueries(n={self._n}, guarantee={self.guarantee!r}, asked={self._asked})"
+
+
+def _read_sample(sample: Records) -> Records:
+    """A copy that no query can write to, as far as the records themselves allow."""
+    array = isinstance(sample, np.ndarray) and sample.ndim > 0
+    listed = isinstance(sample, Sequence) and not isinstance(sample, str | bytes)
+    if not (array or listed) or not 0 < len(sample) <= LARGEST_SAMPLE:
+        raise InvalidArgument(
+            name="sample",
+            expected=f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
+            given=InvalidArgument.describe_data(sample),
+            hint="for a table, list its rows",
+        )
+    if not isinstance(sample, np.ndarray):
+        return tuple(sample)
+    rows = np.array(sample)
+    rows.flags.writeable = False
+    return rows

@@ -1,0 +1,16 @@
+"""How random bits become noise. No privacy words here, only probability laws, met exactly.
+
+Read in this order (twenty minutes):
+
+1. ``entropy``      random 64-bit words from AES-256-CTR, keyed by the operating system
+2. ``tape``         a word is the first bits of a real number; more bits are drawn when needed
+3. ``additive``     value + noise, rounded to a grid: float first, ball arithmetic in doubt
+4. ``grid``         the integers, or the multiples of a power of two
+5. ``laplace``      discrete Laplace for integers, real Laplace for floats
+6. ``strips``, ``gaussian``   the normal law, cut into strips of equal width
+7. ``bernoulli``, ``uniform`` biased coins and dice
+8. ``argmax``       the best of many scores plus noise
+9. ``accuracy``     the one thing taken on trust about NumPy, and how it is checked
+
+The proof that goes with the code is docs/noise.md.
+"""

@@ -1,0 +1,214 @@
+"""Gaussian noise, real, rounded to the grid.
+
+A word is read as 16 bits that choose a strip (see ``strips``), 47 bits V of a uniform and
+one sign bit. In the block of strip j the draw is Z = ±h·(j + V), and 99 draws in 100 end
+there: a look-up, two multiplications, a rounding. Otherwise more bits of the same position
+are drawn, and in the rest of a strip V is found by rejection. With c = (j+1)h and
+
+    A(V) = (c² − x²)/2 = h²(1−V)(2j+1+V)/2  at x = h(j+V),      B = A(0),
+
+the density there is ∝ e^A − 1. The smaller of two uniforms has density 2(1−V), and
+e^A − 1 ≤ A·e^B ≤ M·(1−V) with M = h²(j+1)·e^B; so V is kept when a·M·(1−V) < e^A − 1 for
+a uniform a.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import exp, nan
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.balls import ball
+from discreet.noise.additive import SMALL, Flags, certain, round_within
+from discreet.noise.entropy import Words
+from discreet.noise.grid import Floats
+from discreet.noise.laplace import flip
+from discreet.noise.strips import GUIDE_BITS, STRIPS, WIDTH, part_of, strips
+from discreet.noise.tape import Draw, Real, Tape, nearest, settle
+from discreet.noise.workspace import Workspace
+
+if TYPE_CHECKING:
+    from flint import arb
+
+F = TypeVar("F", float, Floats)
+
+POSITION_TAG: Final = 0x200
+PLACE_TAG: Final = 0x300
+REST_TAG: Final = 0x1000  # round r uses REST_TAG + 0x300·r and the two tags 0x100 apart
+ROUNDS: Final = 3  # of rejection in floats, 97 % each; the slow path goes on from there
+ROUNDS_ALONE: Final = 2  # the same for a single number: 3 in a million draws go on
+H: Final = float(WIDTH)
+# Errors in units of sigma, and in steps; docs/noise.md adds them up.
+BLOCK_ERROR: Final = 2.0**-49  # of a draw from the guide, which ends below 4
+ROUNDING: Final = 2.0**-50
+KEEP_MARGIN: Final = 2.0**-46
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Density ∝ exp(−z²/(2·sigma²)) on the reals, sigma in steps."""
+
+    sigma: Fraction
+
+    @cached_property
+    def _float(self) -> float:
+        return float(self.sigma)
+
+    def one(self, draw: Draw, offset: float) -> int | None:
+        # The same work whatever is drawn: the rest of the strip is looked at in any case.
+        word, thresholds = draw.word, strips().list
+        position = (word & (0xFFFF << 48)) | (draw.more(POSITION_TAG) >> GUIDE_BITS)
+        part = bisect_right(thresholds, position) - 1
+        place, rest = ((word & (2**48 - 1)) | 1) * 2.0**-48, _rest_one(draw, part // 2)
+        if thresholds[part] == position or part == 2 * STRIPS - 1:
+            return None
+        if part % 2:
+            place = rest
+        z = H * (part // 2 + place)
+        y = (-z if word & 1 else z) * self._float + offset
+        return certain(y, self._float * _error(z) + ROUNDING)
+
+    def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
+        place = np.bitwise_and(words, 2**48 - 1, out=room.words("place", words.size))
+        # 47 bits and a 1 behind them (the middle of the interval), read as 2^52 + integer.
+        place |= 0x4330000000000001
+        z = place.view(np.float64)  # 2^52 + 2^48·V
+        strip = np.right_shift(words, 64 - GUIDE_BITS, out=room.words("spare", words.size))
+        left = room.floats("left", words.size)
+        strips().guide.take(strip.view(np.int64), mode="clip", out=left)
+        z += left  # + 2^48·j − 2^52: together Z in units of 2^-54, as h = 2^-6
+        sigma = self._float
+        z *= sigma * 2.0**-54
+        y = flip(z, words, room)
+        if offset is not None:
+            y += offset
+        return round_within(y, sigma * BLOCK_ERROR + ROUNDING, room)
+
+    def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
+        position = tape.words & np.uint64(0xFFFF << 48)
+        position |= tape.more(POSITION_TAG) >> np.uint64(GUIDE_BITS)
+        thresholds = strips().thresholds
+        part = np.searchsorted(thresholds, position, side="right") - 1
+        sure = (thresholds[part] != position) & (part < 2 * STRIPS - 1)
+        strip = part // 2
+        place = ((tape.words & np.uint64(2**48 - 1)) | np.uint64(1)).astype(np.float64) * 2.0**-48
+        rest = np.flatnonzero(part % 2)
+        # Few draws all do the work of the rest, so that the time does not tell who needed it.
+        look = rest if strip.size > SMALL else np.arange(strip.size)
+        other, found = _rest_places(tape, look, strip[look].astype(np.float64))
+        chosen = part[look] % 2 == 1
+        place[look[chosen]] = other[chosen]
+        sure[look[chosen]] &= found[chosen]
+        room = Workspace(tape.words.size)
+        z = H * (strip + place)
+        error = _error(z)
+        y = flip(z, tape.words, room)
+        y *= self._float
+        if offset is not None:
+            y += offset
+        whole, rounded = round_within(y, self._float * error + ROUNDING, room)
+        return whole, sure & rounded
+
+    def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
+        word = int(tape.words[index])
+        position = tape.real(index, first=word >> 48, bits=GUIDE_BITS, tag=POSITION_TAG)
+        part = settle([position], lambda: part_of(position))
+        if part % 2 == 0:
+            pair = [tape.real(index, first=(word >> 1) % 2**47, bits=47, tag=PLACE_TAG)]
+        else:
+            pair = _rest_place(tape, index, part // 2)
+
+        def attempt() -> int | None:
+            z = ball(WIDTH) * (part // 2 + _smallest(pair)) * ball(self.sigma)
+            return nearest(ball(offset) + (-z if word & 1 else z))
+
+        return settle(pair, attempt)
+
+
+def _error(z: F) -> F:
+    """Bound |computed − exact| of sigma·z, in units of sigma (docs/noise.md has the proof).
+
+    2^-53      the bits of V not yet drawn, 2^-54 at most
+    2^-50·z    four roundings of half a unit: h·(j + V), sigma as a float, product, sum
+    """
+    return 2.0**-53 + 2.0**-50 * z
+
+
+def _rest_places(tape: Tape, look: NDArray[np.intp], strip: Floats) -> tuple[Floats, Flags]:
+    """Return V for a draw in the rest of each strip, and where it is certain.
+
+    ``look`` says which words of the tape. Few of them all do ``ROUNDS`` rounds, of many only
+    those that need another one.
+    """
+    place = np.full(strip.size, nan)
+    going = np.ones(strip.size, np.bool_)  # rejected for certain so far
+    work = np.arange(strip.size)
+    for r in range(ROUNDS):
+        u, v, a = (tape.more(tag)[look[work]] * 2.0**-64 for tag in _rest_tags(r))
+        smaller = np.minimum(u, v)
+        lead = _lead(smaller, a, strip[work], np.exp)
+        keep = going[work] & (lead > KEEP_MARGIN)
+        place[work[keep]] = smaller[keep]
+        going[work] &= lead < -KEEP_MARGIN
+        if strip.size > SMALL:
+            work = np.flatnonzero(going)
+    return place, ~np.isnan(place)
+
+
+def _rest_one(draw: Draw, strip: int) -> float:
+    """Return V for a draw in the rest of the strip, or NaN where it is not certain."""
+    # How soon V is kept depends on the strip, so the rounds go on whether or not it was.
+    place, going = nan, True
+    for r in range(ROUNDS_ALONE):
+        u, v, a = (draw.more(tag) * 2.0**-64 for tag in _rest_tags(r))
+        lead = _lead(min(u, v), a, float(strip), exp)
+        place = min(u, v) if going and lead > KEEP_MARGIN else place
+        going = going and lead < -KEEP_MARGIN
+    return place
+
+
+def _lead(v: F, a: F, strip: F, exp: Callable[[F], F]) -> F:
+    """Return e^A − 1 − a·M·(1−V), the two sides of the rejection test."""
+    h2 = H * H
+    top = exp(h2 * (2 * strip + 1) / 2)
+    return exp(h2 * (1 - v) * (2 * strip + 1 + v) / 2) - 1 - a * (h2 * (strip + 1) * top) * (1 - v)
+
+
+def _rest_tags(r: int) -> tuple[int, int, int]:
+    first = REST_TAG + 0x300 * r
+    return first, first + 0x100, first + 0x200
+
+
+def _rest_place(tape: Tape, index: int, strip: int) -> list[Real]:
+    """Return the two reals whose smaller one is V, by exact rejection."""
+    r = 0
+    while True:
+        reals = [
+            tape.real(index, first=int(tape.more(tag)[index]), bits=64, tag=tag + 1)
+            for tag in _rest_tags(r)
+        ]
+        if settle(reals, lambda reals=reals: _kept(reals, strip)):  # type: ignore[misc]
+            return reals[:2]
+        r += 1
+
+
+def _kept(reals: list[Real], strip: int) -> bool | None:
+    """Decide a·M·(1−V) < e^A − 1, or return None if more bits are needed."""
+    h2, v = ball(WIDTH * WIDTH), _smallest(reals[:2])
+    below = (h2 * (1 - v) * (2 * strip + 1 + v) / 2).expm1()
+    above = reals[2].ball() * h2 * (strip + 1) * (h2 * (2 * strip + 1) / 2).exp() * (1 - v)
+    if above < below:
+        return True
+    return False if above >= below else None
+
+
+def _smallest(reals: list[Real]) -> "arb":
+    value = reals[0].ball()
+    for real in reals[1:]:
+        value = value.min(real.ball())
+    return value

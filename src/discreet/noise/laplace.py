@@ -1,0 +1,196 @@
+"""Laplace noise: discrete on the integers, real and rounded for floats.
+
+A word is read as 63 bits of a uniform U and one sign bit. E = −ln U is exponential. With the
+scale t in grid steps,
+
+    discrete    X = ±⌊t·E + s⌋,   s = t·ln(2/(1 + e^(−1/t)))
+    real        ⌊offset ± t·E + ½⌋
+
+The first has P(|X| ≥ k) = e^(−(k−s)/t) = 2e^(−k/t)/(1 + e^(−1/t)) for k ≥ 1, which is the
+tail of P(k) ∝ e^(−|k|/t). As P(X = 0) = 1 − P(|X| ≥ 1) is counted once, the sign of zero
+does no harm.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import exp, inf, log
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+
+from discreet.balls import ball, precision
+from discreet.noise.accuracy import ULPS
+from discreet.noise.additive import Flags, certain, round_within
+from discreet.noise.entropy import Words
+from discreet.noise.grid import Floats
+from discreet.noise.tape import Draw, Real, Tape, nearest, settle
+from discreet.noise.workspace import Workspace
+
+if TYPE_CHECKING:
+    from flint import arb
+
+F = TypeVar("F", float, Floats)
+
+TAG: Final = 0x100
+LOW_E: Final = 14.0  # fast path: one error bound for all E up to here
+HIGH_E: Final = 36.0  # beyond, too few of the 63 bits are left to speak of an error
+ROUNDING: Final = 2.0**-50  # shift as a float and the last sums, in steps
+LOW_ERROR: Final = 2.0**-52 * 1202605 + (ULPS + 3) * 2.0**-52 * LOW_E  # e^14 < 1202605
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """P(k) ∝ exp(−|k|/scale) on the integers. No offset: integers are on the grid."""
+
+    scale: Fraction
+
+    @cached_property
+    def _floats(self) -> tuple[float, float, float]:
+        """scale, shift − ½ and the error bound of the fast path."""
+        scale = float(self.scale)
+        with precision(128 + self.scale.numerator.bit_length()):
+            shift = float(_shift(self.scale).mid())
+        return scale, shift - 0.5, scale * LOW_ERROR + ROUNDING
+
+    def one(self, draw: Draw, offset: float) -> int | None:
+        scale, shift, _ = self._floats
+        e, error = _exponential(draw)
+        whole = certain(e * scale + shift, scale * error + ROUNDING)
+        return -whole if whole is not None and draw.word & 1 else whole
+
+    def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
+        scale, shift, error = self._floats
+        y = quick_log_uniform(words, room)
+        y *= -scale
+        common = np.less_equal(y, scale * LOW_E, out=room.flags("common", y.size))
+        y += shift
+        whole, sure = round_within(y, error, room)
+        sure &= common
+        return flip(whole, words, room), sure
+
+    def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
+        scale, shift, _ = self._floats
+        room = Workspace(tape.words.size)
+        e = -log_uniform(tape.words, room)
+        whole, sure = round_within(e * scale + shift, scale * _error(e) + ROUNDING, room)
+        sure &= e <= HIGH_E
+        return flip(whole, tape.words, room), sure
+
+    def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
+        uniform, negative = _parts(tape, index)
+
+        def attempt() -> int | None:
+            scale = ball(self.scale)
+            e = -uniform.ball().log()
+            whole = (scale * e + _shift(self.scale)).floor().unique_fmpz()
+            return None if whole is None else int(whole)
+
+        magnitude = settle([uniform], attempt)
+        return -magnitude if negative else magnitude
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Density exp(−|z|/scale)/(2·scale) on the reals."""
+
+    scale: Fraction
+
+    @cached_property
+    def _floats(self) -> tuple[float, float]:
+        """scale and the error bound of the fast path."""
+        scale = float(self.scale)
+        return scale, scale * LOW_ERROR + ROUNDING
+
+    def one(self, draw: Draw, offset: float) -> int | None:
+        scale, _ = self._floats
+        e, error = _exponential(draw)
+        y = -e * scale if draw.word & 1 else e * scale
+        return certain(y + offset, scale * error + ROUNDING)
+
+    def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
+        scale, error = self._floats
+        y = quick_log_uniform(words, room)
+        y *= -scale
+        common = np.less_equal(y, scale * LOW_E, out=room.flags("common", y.size))
+        y = flip(y, words, room)
+        if offset is not None:
+            y += offset
+        whole, sure = round_within(y, error, room)
+        sure &= common
+        return whole, sure
+
+    def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
+        scale, _ = self._floats
+        room = Workspace(tape.words.size)
+        e = -log_uniform(tape.words, room)
+        y = flip(e * scale, tape.words, room)
+        if offset is not None:
+            y += offset
+        whole, sure = round_within(y, scale * _error(e) + ROUNDING, room)
+        sure &= e <= HIGH_E
+        return whole, sure
+
+    def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
+        uniform, negative = _parts(tape, index)
+
+        def attempt() -> int | None:
+            e = -uniform.ball().log() * ball(self.scale)
+            return nearest(ball(offset) + (-e if negative else e))
+
+        return settle([uniform], attempt)
+
+
+def quick_log_uniform(words: Words, room: Workspace) -> Floats:
+    """Return ln U of each word from its first 52 bits m, within 2^-52·e^E + ULPS·2^-52·E."""
+    bits = np.right_shift(words, 12, out=room.words("y", words.size))
+    bits |= 0x3FF0000000000000  # read as a float: 1 + m/2^52
+    u = bits.view(np.float64)
+    u -= 1 - 2.0**-53  # the middle (2m + 1)/2^53 of what the bits allow; exact, never 0 or 1
+    return np.log(u, out=u)
+
+
+def log_uniform(words: Words, room: Workspace) -> Floats:
+    """Return −E = ln U of each word, within ``_error(E)``; it lives in ``room``."""
+    # The 63 bits read as an odd number m: |2^63·U − m| ≤ 1, and m is never 0.
+    odd = np.right_shift(words, 1, out=room.words("spare", words.size))
+    odd |= 1
+    u = room.floats("u", words.size)
+    np.copyto(u, odd.view(np.int64))
+    u *= 2.0**-63
+    return np.log(u, out=u)
+
+
+def _exponential(draw: Draw) -> tuple[float, float]:
+    """Return E of one word and its error; infinite where too few bits are left to tell."""
+    e = -log(((draw.word >> 1) | 1) * 2.0**-63)
+    return e, _error(e) if e <= HIGH_E else inf
+
+
+def flip(magnitude: Floats, words: Words, room: Workspace) -> Floats:
+    """Give each magnitude the sign in the lowest bit of its word, in place."""
+    sign = np.left_shift(words, 63, out=room.words("spare", words.size))
+    np.bitwise_xor(magnitude.view(np.uint64), sign, out=magnitude.view(np.uint64))
+    return magnitude
+
+
+def _error(e: F) -> F:
+    """Bound |computed − exact| of scale·E, in units of scale (docs/noise.md has the proof).
+
+    2^-53             63 bits as a float: relative in U, so absolute in ln U
+    2^-62·e^E         the bits of U not yet drawn: at most 2^-63/U, doubled for good measure
+    (ULPS+3)·2^-52·E  the log, scale as a float, the product, and the two sums that follow
+    """
+    grown = exp(e) if isinstance(e, float) else np.exp(e)
+    return 2.0**-53 + 2.0**-62 * grown + (ULPS + 3) * 2.0**-52 * e
+
+
+def _shift(scale: Fraction) -> "arb":
+    """Return s, between 0 and ½, at the working precision."""
+    t = ball(scale)
+    return t * (2 / (1 + (-1 / t).exp())).log()
+
+
+def _parts(tape: Tape, index: int) -> tuple[Real, bool]:
+    word = int(tape.words[index])
+    return tape.real(index, first=word >> 1, bits=63, tag=TAG), bool(word & 1)

@@ -1,0 +1,106 @@
+"""Large vectors go in chunks, over several threads, in working arrays that are kept.
+
+Fresh arrays of a chunk's size would cost more in page faults than the arithmetic done in
+them. So a thread keeps one workspace, and the functions on the fast path write where it says.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.noise.entropy import Source
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+CHUNK: Final = 1 << 15  # draws at a time: arrays that stay in the second-level cache
+BLOCK: Final = 8 * CHUNK  # what one thread takes on at a time
+
+
+class Workspace:
+    """Arrays of up to ``capacity`` elements, made when first named and used again after."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def _array(self, name: str, dtype: type, size: int) -> NDArray[Any]:
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._arrays[name] = np.empty(self._capacity, dtype)
+        return array[:size]
+
+    def floats(self, name: str, size: int) -> NDArray[np.float64]:
+        return self._array(name, np.float64, size)
+
+    def words(self, name: str, size: int) -> NDArray[np.uint64]:
+        return self._array(name, np.uint64, size)
+
+    def flags(self, name: str, size: int) -> NDArray[np.bool_]:
+        return self._array(name, np.bool_, size)
+
+
+_local: Final = threading.local()
+
+
+@contextmanager
+def room() -> Iterator[Workspace]:
+    """Lend this thread's workspace, for chunks of up to ``CHUNK`` draws.
+
+    It is taken out while lent: a signal handler or finalizer that draws in the middle of a
+    draw gets another one, and cannot put its words in place of ours.
+    """
+    space: Workspace = _local.__dict__.pop("room", None) or Workspace(CHUNK)
+    try:
+        yield space
+    finally:
+        _local.room = space
+
+
+def in_blocks(work: Callable[[int, int], None], size: int, source: Source) -> None:
+    """Call ``work(start, end)`` for every block of ``range(size)``."""
+    if size <= BLOCK:
+        work(0, size)
+        return
+    starts = range(0, size, BLOCK)
+    ends = [min(start + BLOCK, size) for start in starts]
+    parallel = source.parallel and threads() > 1
+    # map yields as blocks end, and raises what one of them raised
+    for _ in (_pool().map if parallel else map)(work, starts, ends):
+        pass
+
+
+def threads() -> int:
+    """Return how many threads large releases use: ``DISCREET_THREADS``, else the cores."""
+    wanted = os.environ.get("DISCREET_THREADS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    allowed = getattr(os, "sched_getaffinity", None)  # not on macOS and Windows
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+_workers: "ThreadPoolExecutor | None" = None
+
+
+def _pool() -> "ThreadPoolExecutor":
+    from concurrent.futures import ThreadPoolExecutor
+
+    global _workers
+    if _workers is None:
+        _workers = ThreadPoolExecutor(threads(), thread_name_prefix="discreet-noise")
+    return _workers
+
+
+def _forget_pool() -> None:
+    """A forked child has none of its parent's threads."""
+    global _workers
+    _workers = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

@@ -1,0 +1,49 @@
+"""What `import discreet` loads, and the shape of the tree."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+SOURCE = Path(discreet.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# Each costs tens of milliseconds or more, or belongs to a part that a user may never call.
+HEAVY = {
+    "numerical": {"scipy", "flint", "mpmath", "pandas", "polars", "pyarrow"},
+    "engines": {"ibis", "duckdb", "pyspark", "sqlalchemy", "sqlite3", "discreet.engines"},
+    "front doors": {"fastapi", "uvicorn", "typer", "click", "rich", "discreet.app"},
+    "plots": {"altair", "matplotlib", "vl_convert"},
+    "tests": {"pytest", "hypothesis", "discreet.testing"},
+}
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """The modules that a fresh interpreter has after `import discreet`."""
+    code = "import sys, discreet; print(*sys.modules, sep='\\n')"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+@pytest.mark.parametrize("kind", HEAVY)
+def test_import_discreet_is_light(kind, loaded):
+    """Catches an engine, server or plotting library imported at the top of a module, and a
+    seedable source of randomness that comes within reach of `import discreet`."""
+    assert "discreet" in loaded
+    assert not loaded & HEAVY[kind]
+
+
+def test_no_file_is_named_for_nothing():
+    """Catches the drawer that everything ends up in."""
+    names = {file.stem for file in FILES} | {file.parent.name for file in FILES}
+    assert not names & {"utils", "util", "helpers", "helper", "common", "misc", "core"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
+def test_files_are_short(file):
+    """Catches a file that has come to hold more than one concept."""
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= 400

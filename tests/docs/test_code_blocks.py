@@ -1,0 +1,37 @@
+"""Docs run: every Python block of README and docs, in order, page by page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_blocks_run_as_printed(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Catches an example that went stale: later blocks may use what earlier ones defined."""
+    names: dict[str, object] = {}
+    for block in BLOCK.findall(page.read_text()):
+        exec(compile(block, str(page), "exec"), names)
+    printed = capsys.readouterr().out
+    assert "Traceback" not in printed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Catches a link to a page that was moved."""
+    for target in LINK.findall(page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readme_has_an_example_and_both_commands() -> None:
+    """The first five minutes: an example of at most a dozen lines and the two commands."""
+    text = (ROOT / "README.md").read_text()
+    first = BLOCK.findall(text)[0].strip().splitlines()
+    assert len([line for line in first if line.strip()]) <= 10
+    assert "make demo" in text
+    assert "make test" in text
