@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
 from discreet.noise.entropy import Source, Words
-from discreet.noise.grid import Floats, Grid
+from discreet.noise.grid import Floats, Grid, IntegerGrid
+from discreet.noise.narrow import MANY, Narrow, add_narrow
 from discreet.noise.tape import Draw, Tape
 from discreet.noise.workspace import CHUNK, Workspace, in_blocks, room
 
@@ -44,6 +45,10 @@ class Law(Protocol):
 
     def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
         """The same for one word, whatever it takes."""
+        ...
+
+    def table(self) -> Narrow | None:
+        """Return tables for many draws without offset, if the law is narrow."""
         ...
 
 
@@ -86,8 +91,13 @@ def add(values: NDArray[Any], law: Law, grid: Grid) -> NDArray[Any]:
     source = entropy.source()
     out = np.empty(values.size, grid.dtype)
 
+    table = law.table() if values.size >= MANY and isinstance(grid, IntegerGrid) else None
+
     def work(start: int, end: int) -> None:
-        _add_block(values[start:end], out[start:end], law, grid, source)
+        if table is None:
+            _add_block(values[start:end], out[start:end], law, grid, source)
+        else:
+            add_narrow(values[start:end], out[start:end], table, source)
 
     in_blocks(work, values.size, source)
     return out

@@ -28,6 +28,7 @@ from discreet.noise.additive import SMALL, Flags, certain, round_within
 from discreet.noise.entropy import Words
 from discreet.noise.grid import Floats
 from discreet.noise.laplace import flip
+from discreet.noise.narrow import Narrow, narrow
 from discreet.noise.strips import GUIDE_BITS, STRIPS, WIDTH, part_of, strips
 from discreet.noise.tape import Draw, Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace
@@ -58,6 +59,17 @@ class Gaussian:
     @cached_property
     def _float(self) -> float:
         return float(self.sigma)
+
+    @property
+    def spread(self) -> Fraction:
+        return self.sigma
+
+    def cdf(self, k: int) -> "arb":
+        """P(⌊Z + ½⌋ ≤ k) = Φ((k + ½)/σ), for noise on integers."""
+        return (-ball((2 * k + 1) / (2 * self.sigma)) / ball(2).sqrt()).erfc() / 2
+
+    def table(self) -> Narrow | None:
+        return narrow(self)
 
     def one(self, draw: Draw, offset: float) -> int | None:
         # The same work whatever is drawn: the rest of the strip is looked at in any case.

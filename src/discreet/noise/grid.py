@@ -54,6 +54,10 @@ class IntegerGrid:
     ) -> None:
         noise = room.words("spare", values.size).view(np.int64)
         np.copyto(noise, whole, casting="unsafe")
+        self.add(values, noise, out)
+
+    def add(self, values: NDArray[Any], noise: NDArray[np.int64], out: NDArray[Any]) -> None:
+        """Add whole numbers below 2^53 in size, saturating."""
         np.add(values, noise, out=out)
         if values.max() > INT_MAX - FAR or values.min() < INT_MIN + FAR:  # it may have wrapped
             wrapped = (out < values) != (noise < 0)

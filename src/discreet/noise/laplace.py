@@ -24,6 +24,7 @@ from discreet.noise.accuracy import ULPS
 from discreet.noise.additive import Flags, certain, round_within
 from discreet.noise.entropy import Words
 from discreet.noise.grid import Floats
+from discreet.noise.narrow import Narrow, narrow
 from discreet.noise.tape import Draw, Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace
 
@@ -52,6 +53,20 @@ class DiscreteLaplace:
         with precision(128 + self.scale.numerator.bit_length()):
             shift = float(_shift(self.scale).mid())
         return scale, shift - 0.5, scale * LOW_ERROR + ROUNDING
+
+    @property
+    def spread(self) -> Fraction:
+        return self.scale
+
+    def cdf(self, k: int) -> "arb":
+        """P(X ≤ k) = 1 − p^(k+1)/(1 + p) with p = e^(−1/t) for k ≥ 0, and by symmetry below."""
+        if k < 0:
+            return 1 - self.cdf(-k - 1)
+        t = ball(self.scale)
+        return 1 - (-(k + 1) / t).exp() / (1 + (-1 / t).exp())
+
+    def table(self) -> Narrow | None:
+        return narrow(self)
 
     def one(self, draw: Draw, offset: float) -> int | None:
         scale, shift, _ = self._floats
@@ -101,6 +116,9 @@ class Laplace:
         """scale and the error bound of the fast path."""
         scale = float(self.scale)
         return scale, scale * LOW_ERROR + ROUNDING
+
+    def table(self) -> Narrow | None:
+        return None  # its offsets differ
 
     def one(self, draw: Draw, offset: float) -> int | None:
         scale, _ = self._floats
