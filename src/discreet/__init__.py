@@ -5,64 +5,78 @@
 >>> released = count.release(1234)                       # ... kept: an int, near 1234
 >>> count.error(confidence=0.95), count.guarantee        # how near, and what it cost
 (6.0, Pure(epsilon=Fraction(1, 2)))
+
+Names are loaded when they are first used, so that `import discreet` costs next to nothing.
 """
 
-from discreet import bounds, sensitivity
-from discreet.errors import (
-    BudgetExceeded,
-    DiscreetError,
-    EngineError,
-    EntropyFailed,
-    InternalError,
-    InvalidArgument,
-    LedgerDamaged,
-    Refused,
-    RelationMismatch,
-    UnboundedSensitivity,
-)
-from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, LaplacePair, Pure, TotalVariation
-from discreet.mechanisms.above_threshold import AboveThreshold
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.key_threshold import KeyThreshold
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.mechanisms.statistical_queries import StatisticalQueries
-from discreet.neighbors import Relation
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet import bounds as bounds
+    from discreet import sensitivity as sensitivity
+    from discreet.errors import BudgetExceeded as BudgetExceeded
+    from discreet.errors import DiscreetError as DiscreetError
+    from discreet.errors import EngineError as EngineError
+    from discreet.errors import EntropyFailed as EntropyFailed
+    from discreet.errors import InternalError as InternalError
+    from discreet.errors import InvalidArgument as InvalidArgument
+    from discreet.errors import LedgerDamaged as LedgerDamaged
+    from discreet.errors import Refused as Refused
+    from discreet.errors import RelationMismatch as RelationMismatch
+    from discreet.errors import UnboundedSensitivity as UnboundedSensitivity
+    from discreet.guarantees import GDP as GDP
+    from discreet.guarantees import ZCDP as ZCDP
+    from discreet.guarantees import Approx as Approx
+    from discreet.guarantees import Guarantee as Guarantee
+    from discreet.guarantees import LaplacePair as LaplacePair
+    from discreet.guarantees import Pure as Pure
+    from discreet.guarantees import TotalVariation as TotalVariation
+    from discreet.mechanisms.above_threshold import AboveThreshold as AboveThreshold
+    from discreet.mechanisms.exponential import Exponential as Exponential
+    from discreet.mechanisms.gaussian import Gaussian as Gaussian
+    from discreet.mechanisms.key_threshold import KeyThreshold as KeyThreshold
+    from discreet.mechanisms.laplace import Laplace as Laplace
+    from discreet.mechanisms.noisy_max import NoisyMax as NoisyMax
+    from discreet.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+    from discreet.mechanisms.sparse_vector import SparseVector as SparseVector
+    from discreet.mechanisms.statistical_queries import StatisticalQueries as StatisticalQueries
+    from discreet.neighbors import Relation as Relation
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "GDP",
-    "ZCDP",
-    "AboveThreshold",
-    "Approx",
-    "BudgetExceeded",
-    "DiscreetError",
-    "EngineError",
-    "EntropyFailed",
-    "Exponential",
-    "Gaussian",
-    "Guarantee",
-    "InternalError",
-    "InvalidArgument",
-    "KeyThreshold",
-    "Laplace",
-    "LaplacePair",
-    "LedgerDamaged",
-    "NoisyMax",
-    "Pure",
-    "RandomizedResponse",
-    "Refused",
-    "Relation",
-    "RelationMismatch",
-    "SparseVector",
-    "StatisticalQueries",
-    "TotalVariation",
-    "UnboundedSensitivity",
-    "__version__",
-    "bounds",
-    "sensitivity",
-]
+# Where each public name lives, under discreet. The block above tells type checkers the same;
+# a test compares the two.
+_HOMES = {
+    "errors": "BudgetExceeded DiscreetError EngineError EntropyFailed InternalError "
+    "InvalidArgument LedgerDamaged Refused RelationMismatch UnboundedSensitivity",
+    "guarantees": "Approx GDP Guarantee LaplacePair Pure TotalVariation ZCDP",
+    "mechanisms.above_threshold": "AboveThreshold",
+    "mechanisms.exponential": "Exponential",
+    "mechanisms.gaussian": "Gaussian",
+    "mechanisms.key_threshold": "KeyThreshold",
+    "mechanisms.laplace": "Laplace",
+    "mechanisms.noisy_max": "NoisyMax",
+    "mechanisms.randomized_response": "RandomizedResponse",
+    "mechanisms.sparse_vector": "SparseVector",
+    "mechanisms.statistical_queries": "StatisticalQueries",
+    "neighbors": "Relation",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_MODULES = ("bounds", "sensitivity")
+
+__all__ = ["__version__", *sorted([*_HOME_OF, *_MODULES])]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"discreet.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    found = getattr(import_module(f"discreet.{_HOME_OF[name]}"), name)
+    globals()[name] = found  # found at once from now on
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

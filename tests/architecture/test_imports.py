@@ -23,8 +23,8 @@ HEAVY = {
 
 @pytest.fixture(scope="module")
 def loaded():
-    """The modules that a fresh interpreter has after `import discreet`."""
-    code = "import sys, discreet; print(*sys.modules, sep='\\n')"
+    """The modules that a fresh interpreter has after importing every public name."""
+    code = "import sys; from discreet import *; print(*sys.modules, sep='\\n')"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(run.stdout.split())
 

@@ -22,7 +22,11 @@ from discreet import laws
 from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.testing import seeded
+from discreet.noise import gaussian as noise_gaussian
+from discreet.noise import laplace as noise
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.tape import Draw, Tape
+from discreet.testing import SeededEntropy, seeded
 
 DRAWS = 100_000
 FALSE_ALARM = 1e-9
@@ -386,6 +390,22 @@ def test_a8_time_tells_nothing(name):
     assert min(found.values()) > 1e-8
 
 
+@pytest.mark.parametrize("law", [DiscreteLaplace, noise.Laplace, noise_gaussian.Gaussian])
+def test_a8_the_same_work_whatever_is_drawn(law):
+    """A clock is blunt, so count: each draw reveals as many words and is computed as often."""
+    source, revealed, logs = SeededEntropy(1), set(), set()
+    for _ in range(5000):
+        draw = Draw(source)
+        law(Fraction(20)).one(draw, 0.0)
+        revealed.add(len(draw._revealed))
+    assert len(revealed) == 1
+    for _ in range(200):  # vectors of up to 1,024 likewise
+        tape = Tape(source, source.words(50))
+        law(Fraction(20)).closer(tape, None)
+        logs.add(tuple(tape._revealed))
+    assert len(logs) == 1
+
+
 def test_a8_a_slow_sampler_is_seen():
     """The planted errors: work that grows with the draw, and a rare slow path that picks large
     draws."""
@@ -393,14 +413,14 @@ def test_a8_a_slow_sampler_is_seen():
 
     def geometric() -> int:
         drawn = mechanism.release(0)
-        for _ in range(abs(drawn)):
+        for _ in range(100 * abs(drawn)):  # as a geometric law trial by trial
             pass
         return drawn
 
     def rare() -> int:
         drawn = mechanism.release(0)
         if abs(drawn) > 90:  # one draw in a hundred
-            time.sleep(0.0002)
+            time.sleep(0.003)
         return drawn
 
     for planted in (geometric, rare):

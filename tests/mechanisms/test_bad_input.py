@@ -30,6 +30,13 @@ PARAMETERS: list[tuple[str, Callable[[], object], str]] = [
     ("sensitivity None", lambda: dp.Laplace(sensitivity=None, epsilon=1), "sensitivity"),  # type: ignore[arg-type]
     ("step 3", lambda: dp.Laplace(sensitivity=1, epsilon=1, step=3), "step"),
     ("step 0", lambda: dp.Laplace(sensitivity=1, epsilon=1, step=0), "step"),
+    ("step tiny", lambda: dp.Laplace(sensitivity=1, scale=1, step=Fraction(1, 2**1000)), "step"),
+    ("step huge", lambda: dp.Gaussian(sensitivity=1, sigma=1, step=2**1000), "step"),
+    (
+        "step far from scale",
+        lambda: dp.Laplace(sensitivity=1, scale=2**900, step=Fraction(1, 2**150)),
+        "step",
+    ),
     ("step coarse", lambda: dp.Laplace(sensitivity=1, epsilon=1, step="coarse"), "step"),
     ("delta missing", lambda: dp.Gaussian(sensitivity=1, epsilon=1), "delta"),
     ("delta 0", lambda: dp.Gaussian(sensitivity=1, epsilon=1, delta=0), "delta"),

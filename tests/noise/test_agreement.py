@@ -50,7 +50,7 @@ def agree(law: object, words: np.ndarray, source: SeededEntropy) -> None:
     tape = Tape(source, words)
     everything = np.arange(words.size)
     exact = np.array(through_slow(law, tape, everything, offset), np.float64)
-    whole, sure = law.fast(words, offset, Workspace(words.size))
+    whole, sure = law.fast(words, offset, Workspace())
     assert np.array_equal(whole[sure], exact[sure])
     whole, sure = law.closer(tape, offset)
     assert np.array_equal(whole[sure], exact[sure])
@@ -99,14 +99,14 @@ def recorded(
     for module in (laplace, gaussian):
         real = module.round_within
 
-        def spy(y, error, room, real=real):
+        def spy(y, error, *rest, real=real):
             seen.append((y.copy(), np.broadcast_to(error, y.shape)))
-            return real(y, error, room)
+            return real(y, error, *rest)
 
         monkeypatch.setattr(module, "round_within", spy)
     offset = offsets(type(law), tape.words.size)
     if path == "fast":
-        _, sure = law.fast(tape.words, offset, Workspace(tape.words.size))
+        _, sure = law.fast(tape.words, offset, Workspace())
     else:
         _, sure = law.closer(tape, offset)
     monkeypatch.undo()
@@ -178,6 +178,22 @@ def exact_value(law: type, scale: Fraction, word: int, offset: float) -> object:
     return e * ball(scale) + laplace._shift(scale) - ball(Fraction(1, 2))
 
 
+def test_every_digit_is_drawn_once():
+    """A real goes on with the word called by the next tag; what was revealed stays."""
+    source = SeededEntropy(7)
+    tape = Tape(source, source.words(3))
+    real = tape.real(1, first=5, bits=3, tag=40)
+    real.refine()
+    real.refine()
+    further = [int(tape.more(tag)[1]) for tag in (40, 41)]
+    assert further[0] != further[1]
+    assert real.first == (5 << 128) | (further[0] << 64) | further[1] and real.bits == 131
+    draw = Draw(source)
+    words = [draw.more(tag) for tag in range(20)]
+    assert len({draw.word, *words}) == 21
+    assert [int(draw.tape().more(tag)[0]) for tag in range(20)] == words
+
+
 # The share of undecided draws ---------------------------------------------------------------
 
 
@@ -226,7 +242,7 @@ def test_the_fast_path_leaves_as_many_as_predicted(law, scale):
     offset = 0.25
     words = SeededEntropy(5000).words(draws)
     given = None if law is DiscreteLaplace else np.full(draws, offset)
-    _, sure = law(scale).fast(words, given, Workspace(draws))
+    _, sure = law(scale).fast(words, given, Workspace())
     share = left_by_fast(law, scale, offset)
     left = int(draws - sure.sum())
     print(f"{law.__name__} at {float(scale):g}: {left} of {draws} left, predicted {share:.3g}")

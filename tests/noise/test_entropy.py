@@ -148,6 +148,21 @@ def test_interrupting_a_refill_shares_no_word(monkeypatch):
     assert distinct(*outer, *inner)
 
 
+def test_interrupting_a_small_request_shares_no_word():
+    """The same between taking words from the pool and handing them out."""
+    source, inner = SystemEntropy(), []
+
+    class Interrupted(np.ndarray):
+        def __setitem__(self, place, words):
+            inner.append(source.words(5))
+            super().__setitem__(place, words)
+
+    outer = np.empty(5, np.uint64).view(Interrupted)
+    source.words(5)
+    source.fill(outer)
+    assert len(inner) == 1 and distinct(outer, *inner, source.words(5))
+
+
 @pytest.mark.parametrize("failure", [OSError("gone"), NotImplementedError("none here")])
 @pytest.mark.parametrize("value", [1, 2.5, [1] * 100, np.zeros(2000), np.zeros(300_000, np.int64)])
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Do draws follow their law? Chi-square against exact cell probabilities from Arb.
 
-Every path is looked at: large vectors (the fast path), vectors of up to 1,024 (every draw
-looked at closely), single numbers, and the slow path alone. False-alarm rate: 1e-9 a test.
+Every path is looked at: large vectors (the fast path), very large ones (a table, if the noise
+is narrow), vectors of up to 1,024 (every draw looked at closely), single numbers, and the slow
+path alone. False-alarm rate: 1e-9 a test.
 For scales of 1 and more the same test, on the same draws, must reject a scale 0.5 % off.
 """
 
@@ -21,10 +22,12 @@ from discreet.noise.additive import add, add_one
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.grid import FloatGrid, IntegerGrid
 from discreet.noise.laplace import DiscreteLaplace, Laplace
+from discreet.noise.narrow import MANY, WIDEST
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9
-AT_ONCE = 4_000_000
+AT_ONCE = 2_000_000  # less than what a table is made for
+VERY_MANY = 2 * MANY
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,10 @@ class Case:
             counts += np.bincount(np.clip(steps, -half - 1, half) + half + 1, minlength=counts.size)
         return counts
 
+    @property
+    def narrow(self) -> bool:
+        return self.name.endswith("int") and self.scale <= WIDEST
+
     def values(self, count: int) -> np.ndarray:
         return np.full(count, self.value, self.grid.dtype)
 
@@ -125,6 +132,13 @@ def test_large_vectors(case, chi_square):
     judge(case, counts, chi_square, off=Fraction(5, 1000))
 
 
+@pytest.mark.parametrize("case", [case for case in LARGE if case.narrow], ids=str)
+def test_very_large_vectors(case, chi_square):
+    with seeded(case.draws + int(case.scale)):
+        counts = case.count(lambda n: add(case.values(n), case.law, case.grid), VERY_MANY)
+    judge(case, counts, chi_square, off=Fraction(5, 1000))
+
+
 def smaller(draws: int) -> list[Case]:
     chosen = [("laplace int", 2, 0), ("laplace float", 2, 0.3), ("gaussian int", 2, 0)]
     return [
@@ -163,3 +177,12 @@ def test_ten_times_as_many(case, chi_square):
     with seeded(case.draws + int(case.scale)):
         counts = case.count(lambda n: add(case.values(n), case.law, case.grid))
     judge(case, counts, chi_square, off=Fraction(2, 1000))
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace, Gaussian])
+@pytest.mark.parametrize("scale", [Fraction(1, 30), Fraction(1, 200), Fraction(1, 2**100)])
+def test_noise_far_below_a_step(law, scale):
+    """Next to no noise, and no error either: F(0) is nearer to 1 than a word can tell."""
+    with seeded(1):
+        drawn = add(np.zeros(MANY, np.int64), law(scale), IntegerGrid())
+    assert np.count_nonzero(drawn) <= 10

@@ -22,7 +22,7 @@ EDGES = [INT_MIN, INT_MIN + 1, -1, 0, 1, INT_MAX - 1, INT_MAX]
 
 def join(grid: FloatGrid | IntegerGrid, values: list, wholes: list) -> np.ndarray:
     """Split and join arrays as the fast path does."""
-    values, room = np.array(values, grid.dtype), Workspace(len(values))
+    values, room = np.array(values, grid.dtype), Workspace()
     before, out = values.copy(), np.empty(len(values), grid.dtype)
     offset = grid.offset(values, room)
     grid.join(values, offset, np.array(wholes, np.float64), out, room)
@@ -64,7 +64,7 @@ def test_floats_split_exactly(exponent, value):
     exact = grid.offset_one(value)
     assert abs(exact) <= Fraction(1, 2)
     assert ((Fraction(value) / Fraction(2) ** exponent) - exact).denominator == 1
-    (offset,) = grid.offset(np.array([value]), Workspace(1)).tolist()
+    (offset,) = grid.offset(np.array([value]), Workspace()).tolist()
     for split in (offset, grid.offset_float(value)):
         assert abs(Fraction(split) - exact) <= Fraction(2) ** -1074
 

@@ -19,7 +19,7 @@ from discreet.mechanisms.laplace import Laplace as LaplaceMechanism
 from discreet.noise.additive import add
 from discreet.noise.gaussian import POSITION_TAG, Gaussian
 from discreet.noise.grid import FloatGrid, IntegerGrid
-from discreet.noise.laplace import DiscreteLaplace, Laplace
+from discreet.noise.laplace import TAG, DiscreteLaplace, Laplace
 from discreet.testing import ScriptedEntropy, SeededEntropy, using
 
 
@@ -76,6 +76,26 @@ def wrong_rate(probabilities, scale):
     tail = np.append(np.cumsum(cells[::-1])[::-1], 0.0)
     tail = tail ** (1 / 1.06)
     return (tail[:-1] - tail[1:]).tolist()
+
+
+class Nothing(SeededEntropy):
+    """Words of zeros with 64 zeros behind them: U below 2^-127, then whatever comes."""
+
+    def words(self, count: int) -> np.ndarray:
+        return np.zeros(count, np.uint64)
+
+    def extend(self, words: np.ndarray, tag: int) -> np.ndarray:
+        further = SeededEntropy.words(self, words.size)
+        return further * np.uint64(tag != TAG)
+
+
+@pytest.mark.parametrize("count", [1, 100, 3000])
+def test_a_small_scale_has_a_long_tail(count):
+    """E > 88: what 63 digits say is not near it, whatever the scale."""
+    with using(Nothing(1)):
+        drawn = add(np.zeros(count, np.int64), DiscreteLaplace(Fraction(1, 10)), IntegerGrid())
+        real = add(np.zeros(count), Laplace(Fraction(1, 10)), FloatGrid(0))
+    assert drawn.min() >= 8 and real.min() >= 8
 
 
 class NearOne(SeededEntropy):

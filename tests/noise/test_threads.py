@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.gaussian import Gaussian
 from discreet.noise.grid import IntegerGrid
 from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.narrow import MANY
 from discreet.noise.uniform import integers
 from discreet.noise.workspace import BLOCK, in_blocks
 from discreet.testing import SeededEntropy, using
@@ -56,22 +58,25 @@ def four_threads(monkeypatch):
 
 
 def test_the_law_is_the_same(four_threads, chi_square):
-    """5 million draws of each law over four threads, false-alarm rate 1e-9."""
+    """2 and 5 million draws of each law over four threads, false-alarm rate 1e-9.
+
+    The larger vectors are drawn from a table (``narrow``).
+    """
     cells = range(-12, 13)
     exact = {
         DiscreteLaplace: laws.DiscreteLaplace(center=0, scale=2),
         Gaussian: laws.RoundedGaussian(center=0, sigma=2, step=1),
     }
-    for law, expected in exact.items():
+    for (law, expected), size in itertools.product(exact.items(), (MANY - 1, 5_000_000)):
         source = Parallel()
         with using(source):
-            drawn = add(np.zeros(5_000_000, np.int64), law(Fraction(2)), IntegerGrid())
+            drawn = add(np.zeros(size, np.int64), law(Fraction(2)), IntegerGrid())
         assert source.threads > 1
         counts = np.bincount(np.clip(drawn, -13, 13) + 13, minlength=27)
         end = float(expected.cdf(-13))
         assert chi_square(counts, [end, *map(expected.pmf, cells), end]) > 1e-9
         # Blocks are independent: neighbours across a border agree no more often than others.
-        blocks = drawn[: 19 * BLOCK].reshape(19, BLOCK)
+        blocks = drawn[: size // BLOCK * BLOCK].reshape(-1, BLOCK)
         same = (blocks[1:] == blocks[:-1]).mean()
         expectation = sum(expected.pmf(k) ** 2 for k in range(-40, 41))
         assert abs(same - expectation) < 6.5 / np.sqrt(blocks[1:].size)
@@ -123,15 +128,16 @@ class Failing(Parallel):
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: add(np.zeros(10 * BLOCK, np.int64), DiscreteLaplace(Fraction(2)), IntegerGrid()),
+        lambda: add(np.zeros(7 * BLOCK, np.int64), DiscreteLaplace(Fraction(2)), IntegerGrid()),
+        lambda: add(np.zeros(20 * BLOCK, np.int64), DiscreteLaplace(Fraction(2)), IntegerGrid()),
         lambda: coins(Rational(Fraction(1, 3)), 30 * BLOCK),
         lambda: integers(6, 20 * BLOCK),
         lambda: argmax(np.zeros(10 * BLOCK), Fraction(1), "gumbel"),
     ],
-    ids=["add", "coins", "integers", "argmax"],
+    ids=["add", "table", "coins", "integers", "argmax"],
 )
 def test_errors_in_threads_are_passed_on(draw, four_threads):
-    with using(Failing(good=5 * BLOCK)), pytest.raises(EntropyFailed):
+    with using(Failing(good=3 * BLOCK)), pytest.raises(EntropyFailed):
         draw()
 
 

@@ -64,7 +64,7 @@ class Gaussian:
         object.__setattr__(self, "sensitivity", size)
         exact = _sigma(size, chosen, given, delta)
         object.__setattr__(self, "sigma", check_noise(exact, name=chosen))
-        object.__setattr__(self, "step", read_step(step))
+        object.__setattr__(self, "step", read_step(step, noise=self.sigma))
 
     @classmethod
     def classic(cls, *, sensitivity: Number, epsilon: Number, delta: Number) -> Gaussian:

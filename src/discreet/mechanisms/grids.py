@@ -22,12 +22,14 @@ SMALLEST: Final = Fraction(2) ** -900
 LARGEST: Final = Fraction(2) ** 900
 
 
-def read_step(step: Number | None) -> Step:
-    """Read the ``step`` of a mechanism: None, "fine", or a power of two."""
+def read_step(step: Number | None, *, noise: Fraction) -> Step:
+    """Read the ``step`` of a mechanism: None, "fine", or a power of two not too far from its noise."""
     if step is None or step == "fine":
         return step  # type: ignore[return-value]
     exact = positive(step, name="step")
     if _power_of_two(exact.numerator) and _power_of_two(exact.denominator):
+        check_noise(exact, name="step")
+        check_noise(noise / exact, name="noise over step")
         return exact
     raise InvalidArgument(
         name="step",

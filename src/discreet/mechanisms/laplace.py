@@ -55,7 +55,7 @@ class Laplace:
         exact = size / exact if chosen == "epsilon" else exact
         object.__setattr__(self, "sensitivity", size)
         object.__setattr__(self, "scale", check_noise(exact, name=chosen))
-        object.__setattr__(self, "step", read_step(step))
+        object.__setattr__(self, "step", read_step(step, noise=self.scale))
 
     @property
     def epsilon(self) -> Fraction:

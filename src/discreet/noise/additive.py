@@ -52,15 +52,20 @@ class Law(Protocol):
         ...
 
 
-def round_within(y: Floats, error: float | Floats, room: Workspace) -> tuple[Floats, Flags]:
+def round_within(
+    y: Floats, error: float | Floats, room: Workspace, common: Flags | None = None
+) -> tuple[Floats, Flags]:
     """Return rint(y), and where every real within ``error`` of y rounds to the same.
 
-    Uses up ``y``. What it returns lives in ``room``.
+    Where ``common`` is given, only there. Uses up ``y``. What it returns lives in ``room``.
     """
     whole = np.rint(y, out=room.floats("whole", y.size))
     y -= whole  # exact
     np.abs(y, out=y)
-    return whole, np.less(y, 0.5 - error, out=room.flags("sure", y.size))
+    sure = np.less(y, 0.5 - error, out=room.flags("sure", y.size))
+    if common is not None:
+        sure &= common
+    return whole, sure
 
 
 def certain(y: float, error: float) -> int | None:
@@ -151,7 +156,7 @@ def _add_closer(
     tape = Tape(source, words)
     settled = np.zeros(values.size, np.bool_)
     if trusted():
-        space = Workspace(values.size)
+        space = Workspace()
         offset = grid.offset(values, space)
         whole, settled = law.closer(tape, offset)
         whole[~settled] = 0.0

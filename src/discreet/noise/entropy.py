@@ -22,7 +22,7 @@ Words = NDArray[np.uint64]
 REKEY_BYTES: Final = 1 << 32
 POOL_WORDS: Final = 512  # small requests share one call of the cipher
 _NO_WORDS: Final = np.empty(0, np.uint64)
-_PIECE: Final = 1 << 13  # words encrypted at a time: what fits the nearest cache
+_PIECE: Final = 1 << 16  # words encrypted at a time
 _ZEROS: Final = memoryview(bytes(8 * _PIECE))  # counter mode turns zeros into key stream
 
 

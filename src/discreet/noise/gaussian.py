@@ -86,12 +86,12 @@ class Gaussian:
         return certain(y, self._float * _error(z) + ROUNDING)
 
     def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
-        place = np.bitwise_and(words, 2**48 - 1, out=room.words("place", words.size))
+        place = np.bitwise_and(words, 2**48 - 1, out=room.words("y", words.size))
         # 47 bits and a 1 behind them (the middle of the interval), read as 2^52 + integer.
         place |= 0x4330000000000001
         z = place.view(np.float64)  # 2^52 + 2^48·V
         strip = np.right_shift(words, 64 - GUIDE_BITS, out=room.words("spare", words.size))
-        left = room.floats("left", words.size)
+        left = room.floats("whole", words.size)
         strips().guide.take(strip.view(np.int64), mode="clip", out=left)
         z += left  # + 2^48·j − 2^52: together Z in units of 2^-54, as h = 2^-6
         sigma = self._float
@@ -116,7 +116,7 @@ class Gaussian:
         chosen = part[look] % 2 == 1
         place[look[chosen]] = other[chosen]
         sure[look[chosen]] &= found[chosen]
-        room = Workspace(tape.words.size)
+        room = Workspace()
         z = H * (strip + place)
         error = _error(z)
         y = flip(z, tape.words, room)

@@ -78,17 +78,17 @@ class DiscreteLaplace:
         scale, shift, error = self._floats
         y = quick_log_uniform(words, room)
         y *= -scale
-        common = np.less_equal(y, scale * LOW_E, out=room.flags("common", y.size))
+        common = _up_to(scale * LOW_E, y, room)
         y += shift
-        whole, sure = round_within(y, error, room)
-        sure &= common
+        whole, sure = round_within(y, error, room, common)
         return flip(whole, words, room), sure
 
     def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
         scale, shift, _ = self._floats
-        room = Workspace(tape.words.size)
+        room = Workspace()
         e = -log_uniform(tape.words, room)
-        whole, sure = round_within(e * scale + shift, scale * _error(e) + ROUNDING, room)
+        y = e * scale + shift
+        whole, sure = round_within(y, scale * _error(e) + ROUNDING, room)
         sure &= e <= HIGH_E
         return flip(whole, tape.words, room), sure
 
@@ -130,17 +130,15 @@ class Laplace:
         scale, error = self._floats
         y = quick_log_uniform(words, room)
         y *= -scale
-        common = np.less_equal(y, scale * LOW_E, out=room.flags("common", y.size))
+        common = _up_to(scale * LOW_E, y, room)
         y = flip(y, words, room)
         if offset is not None:
             y += offset
-        whole, sure = round_within(y, error, room)
-        sure &= common
-        return whole, sure
+        return round_within(y, error, room, common)
 
     def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
         scale, _ = self._floats
-        room = Workspace(tape.words.size)
+        room = Workspace()
         e = -log_uniform(tape.words, room)
         y = flip(e * scale, tape.words, room)
         if offset is not None:
@@ -173,7 +171,7 @@ def log_uniform(words: Words, room: Workspace) -> Floats:
     # The 63 bits read as an odd number m: |2^63·U − m| ≤ 1, and m is never 0.
     odd = np.right_shift(words, 1, out=room.words("spare", words.size))
     odd |= 1
-    u = room.floats("u", words.size)
+    u = room.floats("y", words.size)
     np.copyto(u, odd.view(np.int64))
     u *= 2.0**-63
     return np.log(u, out=u)
@@ -190,6 +188,11 @@ def flip(magnitude: Floats, words: Words, room: Workspace) -> Floats:
     sign = np.left_shift(words, 63, out=room.words("spare", words.size))
     np.bitwise_xor(magnitude.view(np.uint64), sign, out=magnitude.view(np.uint64))
     return magnitude
+
+
+def _up_to(limit: float, y: Floats, room: Workspace) -> Flags | None:
+    """Return where y ≤ limit; None: everywhere, which is nearly always so and quicker to see."""
+    return None if y.max() <= limit else np.less_equal(y, limit, out=room.flags("common", y.size))
 
 
 def _error(e: F) -> F:

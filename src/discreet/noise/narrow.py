@@ -24,7 +24,7 @@ from discreet.errors import InternalError
 from discreet.noise.entropy import Source, Words
 from discreet.noise.grid import IntegerGrid
 from discreet.noise.tape import Real, Tape, settle
-from discreet.noise.workspace import CHUNK, room
+from discreet.noise.workspace import room
 
 if TYPE_CHECKING:
     from flint import arb
@@ -93,7 +93,10 @@ def narrow(law: IntegerLaw) -> Narrow | None:
     upper: list[int] = []
     with precision(192):
         while not upper or upper[-1] < 2**64 - 1:
-            digits = (law.cdf(len(upper)) * ball(2**64)).floor().unique_fmpz()
+            below = law.cdf(len(upper)) * ball(2**64)
+            # F is below 1, however near: a ball around it may not know
+            near_one = below > ball(2**64 - 1)
+            digits = 2**64 - 1 if near_one else below.floor().unique_fmpz()
             if digits is None:
                 raise InternalError("a threshold of a narrow law is not sharp at 192 bits")
             upper.append(int(digits))
@@ -109,12 +112,6 @@ def narrow(law: IntegerLaw) -> Narrow | None:
 
 def add_narrow(values: NDArray[Any], out: NDArray[Any], table: Narrow, source: Source) -> None:
     """Fill ``out`` with ``values`` plus noise from ``table``."""
-    for start in range(0, values.size, CHUNK):
-        chunk = slice(start, min(start + CHUNK, values.size))
-        _add_chunk(values[chunk], out[chunk], table, source)
-
-
-def _add_chunk(values: NDArray[Any], out: NDArray[Any], table: Narrow, source: Source) -> None:
     size = values.size
     with room() as space:
         words = space.words("words", (size + 3) // 4)
@@ -122,7 +119,7 @@ def _add_chunk(values: NDArray[Any], out: NDArray[Any], table: Narrow, source: S
         bits = words.view(np.uint16)[:size]
         place = space.words("spare", size).view(np.int64)
         np.copyto(place, bits)
-        short = space.words("short", size).view(np.int16)[:size]
+        short = space.words("y", (size + 3) // 4).view(np.int16)[:size]
         table.guide.take(place, mode="clip", out=short)
         unknown = np.equal(short, UNKNOWN, out=space.flags("sure", size))
         doubtful = np.flatnonzero(unknown)
@@ -132,7 +129,7 @@ def _add_chunk(values: NDArray[Any], out: NDArray[Any], table: Narrow, source: S
         np.copyto(place, short)
         place[doubtful] = np.where(sure, noise, 0)
         IntegerGrid().add(values, place, out)
-        if not sure.all():
-            tape = Tape(source, more[~sure])
-            for i, where in enumerate(doubtful[~sure]):
-                out[where] = IntegerGrid().join_one(values[where], table.slow(tape, i))
+    if not sure.all():
+        tape = Tape(source, more[~sure])
+        for i, where in enumerate(doubtful[~sure]):
+            out[where] = IntegerGrid().join_one(values[where], table.slow(tape, i))

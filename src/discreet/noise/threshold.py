@@ -104,7 +104,7 @@ class LaplaceReal:
 
 
 def _laplace(words: NDArray[np.uint64]) -> NDArray[np.float64]:
-    space = Workspace(words.size)
+    space = Workspace()
     noise = log_uniform(words, space)
     return flip(np.negative(noise, out=noise), words, space)
 
