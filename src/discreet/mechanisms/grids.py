@@ -23,7 +23,7 @@ LARGEST: Final = Fraction(2) ** 900
 
 
 def read_step(step: Number | None, *, noise: Fraction) -> Step:
-    """Read the ``step`` of a mechanism: None, "fine", or a power of two not too far from its noise."""
+    """Read a ``step``: None, "fine", or a power of two not too far from the noise."""
     if step is None or step == "fine":
         return step  # type: ignore[return-value]
     exact = positive(step, name="step")
