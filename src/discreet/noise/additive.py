@@ -20,7 +20,7 @@ from discreet.noise.entropy import Source, Words
 from discreet.noise.grid import Floats, Grid, IntegerGrid
 from discreet.noise.narrow import MANY, Narrow, add_narrow
 from discreet.noise.tape import Draw, Tape
-from discreet.noise.workspace import CHUNK, Workspace, in_blocks, room
+from discreet.noise.workspace import Workspace, chunks, in_blocks, room
 
 Flags = NDArray[np.bool_]
 
@@ -114,10 +114,9 @@ def _add_block(
     # In a small block it would show in the time whether any draw was doubtful; so all are.
     fast = _add_fast if trusted() and values.size > SMALL else _leave_all
     doubtful, words = [], []
-    for start in range(0, values.size, CHUNK):
-        chunk = slice(start, start + CHUNK)
+    for chunk in chunks(values.size):
         where, which = fast(values[chunk], out[chunk], law, grid, source)
-        doubtful.append(where + start)
+        doubtful.append(where + chunk.start)
         words.append(which)
     where = np.concatenate(doubtful)
     if where.size:

@@ -26,7 +26,7 @@ from discreet.noise.entropy import Source, Words
 from discreet.noise.grid import Floats
 from discreet.noise.laplace import flip, quick_log_uniform
 from discreet.noise.tape import Real, Tape, nearest, settle
-from discreet.noise.workspace import CHUNK, Workspace, in_blocks, room
+from discreet.noise.workspace import Workspace, chunks, in_blocks, room
 
 if TYPE_CHECKING:
     from flint import arb
@@ -62,12 +62,10 @@ def argmax(scores: NDArray[Any], scale: Fraction, kind: Kind, *, runner_up: bool
     top = scores.max()
 
     def work(start: int, end: int) -> None:
-        for first in range(start, end, CHUNK):
-            last = min(first + CHUNK, end)
-            places, words, values = _contend(
-                scores[first:last], top, scale, kind, source, runner_up
-            )
-            fields.append((places + first, words, values))
+        block = scores[start:end]
+        for chunk in chunks(block.size):
+            places, words, values = _contend(block[chunk], top, scale, kind, source, runner_up)
+            fields.append((places + start + chunk.start, words, values))
 
     in_blocks(work, scores.size, source)
     fields.sort(key=lambda field: int(field[0][0]))

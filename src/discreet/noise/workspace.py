@@ -18,10 +18,12 @@ from discreet.noise.entropy import Source
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-# Draws at a time. Smaller arrays would stay nearer to the processor, but threads would spend
-# their time on handing the interpreter to each other: an operation has to take its 30 µs.
-CHUNK: Final = 1 << 17
-BLOCK: Final = 2 * CHUNK  # what one thread takes on at a time
+BLOCK: Final = 1 << 18  # what one thread takes on at a time
+# A block is worked through in chunks. Alone, small ones are best: their arrays stay in the cache.
+# Several threads hand the interpreter to each other after every operation, so there each
+# operation has to be worth it.
+CHUNK: Final = 1 << 15
+CHUNK_AMONG_THREADS: Final = 1 << 17
 
 
 class Workspace:
@@ -65,6 +67,13 @@ def room() -> Iterator[Workspace]:
         _local.room = space
 
 
+def chunks(size: int) -> Iterator[slice]:
+    """Cut ``range(size)`` into chunks of the length that suits this thread."""
+    step: int = getattr(_local, "chunk", CHUNK)
+    for start in range(0, size, step):
+        yield slice(start, min(start + step, size))
+
+
 def in_blocks(work: Callable[[int, int], None], size: int, source: Source) -> None:
     """Call ``work(start, end)`` for every block of ``range(size)``."""
     if size <= BLOCK:
@@ -95,8 +104,12 @@ def _pool() -> "ThreadPoolExecutor":
 
     global _workers
     if _workers is None:
-        _workers = ThreadPoolExecutor(threads(), thread_name_prefix="discreet-noise")
+        _workers = ThreadPoolExecutor(threads(), "discreet-noise", initializer=_among_threads)
     return _workers
+
+
+def _among_threads() -> None:
+    _local.chunk = CHUNK_AMONG_THREADS
 
 
 def _forget_pool() -> None:
