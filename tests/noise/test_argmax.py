@@ -53,7 +53,7 @@ def test_winners_follow_the_law(name, kind, chi_square):
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_candidates_follow_the_law(kind, chi_square):
     """600 races of candidates in three chunks: one ahead of a field of equals."""
-    size, scale, ahead = 2 * CHUNK + 1000, Fraction(1), 13
+    size, scale, ahead = 2 * CHUNK + 1000, Fraction(1), 11
     scores = np.zeros(size, np.int64)
     scores[CHUNK + 5] = ahead
     with seeded(2):
