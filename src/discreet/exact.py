@@ -102,6 +102,23 @@ def integer(value: object, *, name: str, minimum: int | None = None) -> int:
     return exact.numerator
 
 
+def interval(value: object, *, name: str) -> tuple[Fraction, Fraction]:
+    """Read a pair (lower, upper), the first below the second: a point would need no noise.
+
+    >>> interval((0, 0.5), name="bounds")
+    (Fraction(0, 1), Fraction(1, 2))
+    """
+    expected = "a pair (lower, upper) with lower below upper"
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        given = InvalidArgument.describe_parameter(value)
+        raise InvalidArgument(name=name, expected=expected, given=given)
+    lower, upper = (number(end, name=name) for end in value)
+    if lower >= upper:
+        ends = (InvalidArgument.describe_parameter(end) for end in value)
+        raise InvalidArgument(name=name, expected=expected, given=" and ".join(ends))
+    return lower, upper
+
+
 def round_up(x: Fraction) -> float:
     """The least float that is at least x; infinity where no finite one is.
 

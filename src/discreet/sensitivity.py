@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.errors import InvalidArgument, RelationMismatch
-from discreet.exact import Number, integer, number, positive, sqrt_up
+from discreet.errors import RelationMismatch
+from discreet.exact import Number, integer, interval, positive, sqrt_up
 from discreet.neighbors import Relation
 
 
@@ -82,7 +82,7 @@ def bounded_sum(*, bounds: tuple[Number, Number], relation: Relation | str) -> S
     >>> bounded_sum(bounds=(-3, 1), relation="replace").l1
     Fraction(4, 1)
     """
-    lower, upper = _interval(bounds)
+    lower, upper = interval(bounds, name="bounds")
     match Relation.parse(relation):
         case Relation.ADD_REMOVE:
             return Sensitivity.spread(cells=1, each=max(abs(lower), abs(upper)))
@@ -96,7 +96,7 @@ def bounded_mean(*, bounds: tuple[Number, Number], n: int, relation: Relation | 
     >>> bounded_mean(bounds=(0, 60), n=100, relation="replace").l1
     Fraction(3, 5)
     """
-    lower, upper = _interval(bounds)
+    lower, upper = interval(bounds, name="bounds")
     rows = integer(n, name="n", minimum=1)
     match Relation.parse(relation):
         case Relation.ADD_REMOVE:
@@ -107,16 +107,3 @@ def bounded_mean(*, bounds: tuple[Number, Number], n: int, relation: Relation | 
             )
         case Relation.REPLACE:
             return Sensitivity.spread(cells=1, each=(upper - lower) / rows)
-
-
-def _interval(bounds: tuple[Number, Number]) -> tuple[Fraction, Fraction]:
-    """Two numbers, the first below the second: a single point would give no noise at all."""
-    expected = "a pair (lower, upper) with lower below upper"
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        given = InvalidArgument.describe_parameter(bounds)
-        raise InvalidArgument(name="bounds", expected=expected, given=given)
-    lower, upper = (number(bound, name="bounds") for bound in bounds)
-    if lower >= upper:
-        ends = (InvalidArgument.describe_parameter(bound) for bound in bounds)
-        raise InvalidArgument(name="bounds", expected=expected, given=" and ".join(ends))
-    return lower, upper

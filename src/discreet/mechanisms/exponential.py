@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet import laws
+from discreet import exact, laws
 from discreet.balls import ball, upper
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, number, positive, probability
+from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import Pure
 from discreet.laws.sharp import sharp
 from discreet.mechanisms.choice import positive_sensitivity
@@ -127,7 +127,7 @@ def grid_points(interval: tuple[Number, Number], step: Number) -> NDArray[np.flo
     >>> grid_points((0, 1), 0.3).tolist()
     [0.0, 0.3, 0.6, 0.9]
     """
-    lower, upper = _ends(interval)
+    lower, upper = exact.interval(interval, name="interval")
     exact_step = positive(step, name="step")
     count = (upper - lower) // exact_step + 1
     if count > MOST_POINTS:
@@ -149,15 +149,3 @@ def grid_points(interval: tuple[Number, Number], step: Number) -> NDArray[np.flo
         )
     numerators: NDArray[Any] = first + stride * np.arange(count, dtype=np.int64)
     return numerators / float(denominator)
-
-
-def _ends(interval: tuple[Number, Number]) -> tuple[Fraction, Fraction]:
-    expected = "a pair (lower, upper) with lower below upper"
-    if not isinstance(interval, tuple | list) or len(interval) != 2:
-        given = InvalidArgument.describe_parameter(interval)
-        raise InvalidArgument(name="interval", expected=expected, given=given)
-    lower, upper = (number(end, name="interval") for end in interval)
-    if lower >= upper:
-        ends = (InvalidArgument.describe_parameter(end) for end in interval)
-        raise InvalidArgument(name="interval", expected=expected, given=" and ".join(ends))
-    return lower, upper
