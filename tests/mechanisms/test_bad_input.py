@@ -73,6 +73,7 @@ VALUES: list[tuple[str, object]] = [
     ("dates", np.array(["2026-01-01"], "datetime64[D]")),
     ("Fraction", Fraction(1, 3)),
     ("dict", {"a": 1}),
+    ("masked array", np.ma.MaskedArray([7531, 2], mask=[True, False])),
 ]
 
 

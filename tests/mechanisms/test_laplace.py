@@ -72,6 +72,23 @@ def test_integers_give_integers_and_floats_give_floats_in_the_same_shape() -> No
     assert mechanism.release(np.zeros((4, 4))[::2, ::2]).shape == (2, 2)
 
 
+def test_unusual_arrays_are_read_as_the_numbers_they_hold() -> None:
+    """Catches byte order, memory order, zero dimensions, read-only memory, int subclasses."""
+    mechanism = dp.Laplace(sensitivity=1, epsilon=100)  # hardly any noise
+
+    class Whole(int):
+        pass
+
+    grid = np.arange(6).reshape(2, 3) * 1000
+    frozen = grid.copy()
+    frozen.flags.writeable = False
+    for value in (grid.astype(">i8"), np.asfortranarray(grid), grid[::-1][::-1], frozen):
+        assert np.abs(mechanism.release(value) - grid).max() <= 1
+    assert mechanism.release(np.array(5)).shape == ()
+    assert type(mechanism.release(Whole(7))) is int
+    assert mechanism.release(Whole(2**80)) > 2**62
+
+
 def test_a_fine_step_makes_floats_of_integers() -> None:
     """A profile stated for reals must not be claimed for the discrete law on integers."""
     mechanism = dp.Laplace(sensitivity=1, epsilon=1, step="fine")

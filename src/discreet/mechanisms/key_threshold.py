@@ -81,7 +81,7 @@ class KeyThreshold:
     def _mask(self, counts: ArrayLike) -> NDArray[np.bool_]:
         if isinstance(counts, list | tuple | np.ndarray) and len(counts) == 0:
             return np.zeros(np.shape(counts), np.bool_)  # no keys: an answer, not a mistake
-        values = read(counts)
+        values = read(counts, name="units_per_key")
         if not values.whole or values.shape is None:
             raise InvalidArgument(
                 name="units_per_key",

@@ -17,7 +17,7 @@ def read_scores(scores: Any, *, name: str = "scores") -> NDArray[Any]:
     >>> read_scores([3, 1, 2]).dtype
     dtype('int64')
     """
-    values = read(scores)
+    values = read(scores, name=name)
     dimensions = 0 if values.shape is None else len(values.shape)
     if dimensions == 1:
         return values.flat
@@ -30,7 +30,7 @@ def read_scores(scores: Any, *, name: str = "scores") -> NDArray[Any]:
 
 def read_score(score: ArrayLike) -> NDArray[Any]:
     """Read a single integer or finite float as an array of one."""
-    values = read(score)
+    values = read(score, name="score")
     if not values.shape:
         return values.flat
     raise InvalidArgument(

@@ -36,7 +36,7 @@ class Values:
         return self.flat.dtype == np.int64
 
 
-def read(value: ArrayLike) -> Values:
+def read(value: ArrayLike, *, name: str = "value") -> Values:
     """Read a scalar, a sequence or an array of integers or finite floats.
 
     Integers outside int64 are clamped to its edges, which never moves two values apart.
@@ -44,15 +44,17 @@ def read(value: ArrayLike) -> Values:
     >>> read([1, 2, 3]).whole, read(0.5).whole, read([1, 2.5]).whole
     (True, False, False)
     """
-    if type(value) is int:
+    if isinstance(value, int) and not isinstance(value, bool):
         return Values(np.array([_clamp(value)], np.int64), None)
     if type(value) is float and isfinite(value):
         return Values(np.array([value]), None)
     if isinstance(value, list | tuple):
-        return _finite(_from_sequence(value))
+        return _finite(_from_sequence(value, name), name)
+    if isinstance(value, np.ma.MaskedArray):  # its hidden values would come back
+        raise _refuse(name, value, "without a mask: fill or drop what is masked")
     array = np.asarray(value)
     shape = array.shape if isinstance(value, np.ndarray) or array.ndim else None
-    return _finite(Values(_from_array(array), shape))
+    return _finite(Values(_from_array(array, name), shape), name)
 
 
 def as_floats(values: Values) -> Values:
@@ -63,7 +65,7 @@ def as_floats(values: Values) -> Values:
     return Values(exact.astype(np.float64), values.shape)
 
 
-def _from_sequence(value: Iterable[Any]) -> Values:
+def _from_sequence(value: Iterable[Any], name: str) -> Values:
     # dtype=object keeps each element as it is: NumPy would turn large integers into floats
     array = np.array(value, dtype=object)
     kinds = {type(element) for element in array.flat}
@@ -75,13 +77,13 @@ def _from_sequence(value: Iterable[Any]) -> Values:
     ):
         flat = np.array([_as_float(element) for element in array.flat], np.float64)
     else:
-        raise _refuse(value, "numbers of one shape, with at least one number")
+        raise _refuse(name, value, "numbers of one shape, with at least one number")
     return Values(flat, array.shape)
 
 
-def _from_array(array: NDArray[Any]) -> NDArray[Any]:
+def _from_array(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.size == 0:
-        raise _refuse(array, "at least one number")
+        raise _refuse(name, array, "at least one number")
     flat = np.ascontiguousarray(array).reshape(-1)
     match flat.dtype.kind, flat.dtype.itemsize:
         case "u", 8:
@@ -91,15 +93,15 @@ def _from_array(array: NDArray[Any]) -> NDArray[Any]:
             return flat.astype(np.int64, copy=False)
         case "f", (2 | 4 | 8):
             return flat.astype(np.float64, copy=False)
-    raise _refuse(array, f"of integers or floats, not of dtype {flat.dtype}")
+    raise _refuse(name, array, f"of integers or floats, not of dtype {flat.dtype}")
 
 
-def _finite(values: Values) -> Values:
+def _finite(values: Values, name: str) -> Values:
     flat = values.flat
     if values.whole or (np.isfinite(flat.max()) and np.isfinite(flat.min())):
         return values
     raise InvalidArgument(
-        name="value",
+        name=name,
         expected="finite",
         given="NaN or an infinity",
         hint="replace or clamp such values in every record before anything is summed",
@@ -116,7 +118,5 @@ def _as_float(element: Any) -> float:
     return float(element)
 
 
-def _refuse(value: object, expected: str) -> InvalidArgument:
-    return InvalidArgument(
-        name="value", expected=expected, given=InvalidArgument.describe_data(value)
-    )
+def _refuse(name: str, value: object, expected: str) -> InvalidArgument:
+    return InvalidArgument(name=name, expected=expected, given=InvalidArgument.describe_data(value))
