@@ -84,7 +84,7 @@ def probability(value: object, *, name: str) -> Fraction:
     """Read a probability strictly between zero and one."""
     exact = number(value, name=name)
     if not 0 < exact < 1:
-        raise _out_of_range(value, name, "strictly between 0 and 1")
+        raise _out_of_range(value, name, "strictly between 0 and 1 (95 % is 0.95)")
     return exact
 
 

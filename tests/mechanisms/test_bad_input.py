@@ -114,3 +114,13 @@ def test_parameters_are_keyword_only() -> None:
 def test_a_tenth_is_a_tenth(spelling: object) -> None:
     """The decimal that was typed, not the binary fraction nearest to it."""
     assert dp.Laplace(sensitivity=1, epsilon=spelling).scale == 10  # type: ignore[arg-type]
+
+
+def test_a_sensitivity_fact_gives_each_mechanism_its_norm() -> None:
+    """Laplace takes L1, Gaussian L2, selection the largest single move; catches L1 for L2."""
+    fact = dp.sensitivity.counts(k=9, relation="add-remove")
+    assert dp.Laplace(sensitivity=fact, epsilon=1).sensitivity == 9
+    assert dp.Gaussian(sensitivity=fact, sigma=1).sensitivity == 3
+    assert dp.NoisyMax(sensitivity=fact, epsilon=1).sensitivity == 1
+    assert dp.Exponential(sensitivity=fact, epsilon=1).sensitivity == 1
+    assert dp.SparseVector(sensitivity=fact, epsilon=1, threshold=0, hits=1).sensitivity == 1

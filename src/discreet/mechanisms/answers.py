@@ -63,10 +63,12 @@ def _read(value: ArrayLike) -> Answers:
         array = np.array(value, dtype=object)  # each element as it is: no guessing
         if array.size and all(isinstance(element, _BOOLS) for element in array.flat):
             return Answers(array.astype(np.bool_).reshape(-1), array.shape)
-    elif isinstance(value, np.ndarray) and value.dtype.kind in "biu":
-        if value.size == 0:
-            raise _refuse(value, "at least one answer")
-        return Answers(np.ascontiguousarray(value).reshape(-1), value.shape)
+    elif not isinstance(value, np.ma.MaskedArray):
+        array = np.asarray(value)
+        if array.dtype.kind in "biu" and array.ndim:
+            if array.size == 0:
+                raise _refuse(value, "at least one answer")
+            return Answers(np.ascontiguousarray(array).reshape(-1), array.shape)
     values = read(value)  # refuses what is empty, ragged or no number
     if not values.whole:
         raise _refuse(value, "integers or bools", "round or code the answers first")

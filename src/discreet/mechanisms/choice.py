@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Literal
 
 from discreet.errors import InvalidArgument, UnboundedSensitivity
 from discreet.exact import Number, number
+from discreet.sensitivity import Sensitivity
+
+Norm = Literal["l1", "l2", "linf"]
 
 
 def exactly_one(**options: Number | None) -> tuple[str, Number]:
@@ -22,8 +26,14 @@ def exactly_one(**options: Number | None) -> tuple[str, Number]:
     )
 
 
-def positive_sensitivity(value: Number) -> Fraction:
-    """Read a sensitivity: finite and above 0, since 0 would mean no noise at all."""
+def positive_sensitivity(value: Number | Sensitivity, *, norm: Norm) -> Fraction:
+    """Read a sensitivity: a number above 0, or a fact from ``discreet.sensitivity``.
+
+    Of a fact the mechanism takes the norm that it is calibrated to. 0 would mean no noise.
+    """
+    if isinstance(value, Sensitivity):
+        exact: Fraction = getattr(value, norm)
+        return exact
     if isinstance(value, float) and value == float("inf"):
         raise UnboundedSensitivity(
             "sensitivity is infinite, so no noise is enough; bound what one person contributes, "

@@ -21,6 +21,7 @@ from discreet.mechanisms.choice import positive_sensitivity
 from discreet.mechanisms.grids import check_noise
 from discreet.mechanisms.scores import read_flag, read_scores
 from discreet.noise.argmax import argmax
+from discreet.sensitivity import Sensitivity
 
 MOST_POINTS: Final = 10**7
 _EXACT_FLOAT: Final = 1 << 53
@@ -52,8 +53,10 @@ class Exponential:
     epsilon: Fraction
     monotone: bool
 
-    def __init__(self, *, sensitivity: Number, epsilon: Number, monotone: bool = False) -> None:
-        object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity))
+    def __init__(
+        self, *, sensitivity: Number | Sensitivity, epsilon: Number, monotone: bool = False
+    ) -> None:
+        object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity, norm="linf"))
         object.__setattr__(self, "epsilon", positive(epsilon, name="epsilon"))
         object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
         check_noise(self.scale, name="epsilon")

@@ -16,6 +16,7 @@ from discreet.guarantees import GDP, classic_sigma, gaussian_sigma
 from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
 from discreet.noise import gaussian as noise
+from discreet.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, init=False)
@@ -44,7 +45,7 @@ class Gaussian:
     def __init__(
         self,
         *,
-        sensitivity: Number,
+        sensitivity: Number | Sensitivity,
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
@@ -52,7 +53,7 @@ class Gaussian:
         sigma: Number | None = None,
         step: Number | None = None,
     ) -> None:
-        size = positive_sensitivity(sensitivity)
+        size = positive_sensitivity(sensitivity, norm="l2")
         chosen, given = exactly_one(epsilon=epsilon, rho=rho, mu=mu, sigma=sigma)
         if (chosen == "epsilon") != (delta is not None):
             raise InvalidArgument(
@@ -67,13 +68,15 @@ class Gaussian:
         object.__setattr__(self, "step", read_step(step, noise=self.sigma))
 
     @classmethod
-    def classic(cls, *, sensitivity: Number, epsilon: Number, delta: Number) -> Gaussian:
+    def classic(
+        cls, *, sensitivity: Number | Sensitivity, epsilon: Number, delta: Number
+    ) -> Gaussian:
         """Return the mechanism with the lecture's σ = sensitivity·√(2·ln(2/δ))/ε.
 
         It is proved for 0 < ε ≤ 1 and 0 < δ ≤ ½ and refused elsewhere, where it would be too
         small. The default calibration is valid everywhere and needs less noise.
         """
-        size = positive_sensitivity(sensitivity)
+        size = positive_sensitivity(sensitivity, norm="l2")
         sigma = classic_sigma(sensitivity=size, epsilon=epsilon, delta=delta)
         return cls(sensitivity=size, sigma=sigma)
 

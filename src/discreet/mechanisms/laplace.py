@@ -16,6 +16,7 @@ from discreet.guarantees import LaplacePair, Pure
 from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
 from discreet.noise import laplace as noise
+from discreet.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, init=False)
@@ -44,12 +45,12 @@ class Laplace:
     def __init__(
         self,
         *,
-        sensitivity: Number,
+        sensitivity: Number | Sensitivity,
         epsilon: Number | None = None,
         scale: Number | None = None,
         step: Number | None = None,
     ) -> None:
-        size = positive_sensitivity(sensitivity)
+        size = positive_sensitivity(sensitivity, norm="l1")
         chosen, given = exactly_one(epsilon=epsilon, scale=scale)
         exact = positive(given, name=chosen)
         exact = size / exact if chosen == "epsilon" else exact

@@ -22,6 +22,7 @@ from discreet.mechanisms.grids import check_noise
 from discreet.mechanisms.scores import read_flag, read_scores
 from discreet.noise.argmax import Kind, argmax
 from discreet.noise.grid import FloatGrid, fine_exponent
+from discreet.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from flint import arb
@@ -71,13 +72,13 @@ class NoisyMax:
     def __init__(
         self,
         *,
-        sensitivity: Number,
+        sensitivity: Number | Sensitivity,
         epsilon: Number,
         monotone: bool = False,
         noise: Kind = "laplace",
         gap: bool = False,
     ) -> None:
-        object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity))
+        object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity, norm="linf"))
         object.__setattr__(self, "epsilon", positive(epsilon, name="epsilon"))
         object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
         object.__setattr__(self, "noise", _kind(noise))

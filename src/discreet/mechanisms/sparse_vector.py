@@ -20,6 +20,7 @@ from discreet.mechanisms.grids import LARGEST, check_noise
 from discreet.mechanisms.scores import read_flag, read_scores
 from discreet.mechanisms.sparse_run import Answer, Run
 from discreet.noise.grid import fine_exponent
+from discreet.sensitivity import Sensitivity
 
 MOST_HITS: Final = 10**9
 
@@ -63,14 +64,14 @@ class SparseVector:
     def __init__(
         self,
         *,
-        sensitivity: Number,
+        sensitivity: Number | Sensitivity,
         epsilon: Number,
         threshold: Number,
         hits: int,
         monotone: bool = False,
         gap: bool = False,
     ) -> None:
-        object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity))
+        object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity, norm="linf"))
         object.__setattr__(self, "epsilon", positive(epsilon, name="epsilon"))
         object.__setattr__(self, "threshold", _threshold(threshold))
         object.__setattr__(self, "hits", _hits(hits))

@@ -51,10 +51,10 @@ def read(value: ArrayLike, *, name: str = "value") -> Values:
     if isinstance(value, list | tuple):
         return _finite(_from_sequence(value, name), name)
     if isinstance(value, np.ma.MaskedArray):  # its hidden values would come back
-        raise _refuse(name, value, "without a mask: fill or drop what is masked")
+        raise _refuse(name, value, "without a mask", "fill or drop what is masked")
     array = np.asarray(value)
     shape = array.shape if isinstance(value, np.ndarray) or array.ndim else None
-    return _finite(Values(_from_array(array, name), shape), name)
+    return _finite(Values(_from_array(array, value, name), shape), name)
 
 
 def as_floats(values: Values) -> Values:
@@ -77,13 +77,13 @@ def _from_sequence(value: Iterable[Any], name: str) -> Values:
     ):
         flat = np.array([_as_float(element) for element in array.flat], np.float64)
     else:
-        raise _refuse(name, value, "numbers of one shape, with at least one number")
+        raise _refuse_elements(name, value, kinds)
     return Values(flat, array.shape)
 
 
-def _from_array(array: NDArray[Any], name: str) -> NDArray[Any]:
+def _from_array(array: NDArray[Any], value: object, name: str) -> NDArray[Any]:
     if array.size == 0:
-        raise _refuse(name, array, "at least one number")
+        raise _refuse(name, value, "at least one number", "there is nothing to release")
     flat = np.ascontiguousarray(array).reshape(-1)
     match flat.dtype.kind, flat.dtype.itemsize:
         case "u", 8:
@@ -93,7 +93,13 @@ def _from_array(array: NDArray[Any], name: str) -> NDArray[Any]:
             return flat.astype(np.int64, copy=False)
         case "f", (2 | 4 | 8):
             return flat.astype(np.float64, copy=False)
-    raise _refuse(name, array, f"of integers or floats, not of dtype {flat.dtype}")
+    kind = "" if flat.dtype.kind in "OU" else f" of dtype {flat.dtype}"
+    raise _refuse(
+        name,
+        value,
+        f"a number, or a list or array of integers or floats, not{kind or ' text or objects'}",
+        "convert it with int() or float(), and pass the values of a table or mapping as a list",
+    )
 
 
 def _finite(values: Values, name: str) -> Values:
@@ -118,5 +124,25 @@ def _as_float(element: Any) -> float:
     return float(element)
 
 
-def _refuse(name: str, value: object, expected: str) -> InvalidArgument:
-    return InvalidArgument(name=name, expected=expected, given=InvalidArgument.describe_data(value))
+def _refuse_elements(name: str, value: object, kinds: set[type]) -> InvalidArgument:
+    """Say what is wrong with a list by the types in it, never by its values."""
+    if not kinds:
+        return _refuse(name, value, "at least one number", "there is nothing to release")
+    if kinds & {list, tuple}:
+        return _refuse(name, value, "of one shape", "some of its rows differ in length")
+    others = sorted(
+        kind.__name__
+        for kind in kinds
+        if kind is bool or not issubclass(kind, int | float | np.integer | np.floating)
+    )
+    return _refuse(
+        name,
+        value,
+        f"numbers only, without elements of type {', '.join(others)}",
+        "convert or replace them in every record first",
+    )
+
+
+def _refuse(name: str, value: object, expected: str, hint: str) -> InvalidArgument:
+    given = InvalidArgument.describe_data(value)
+    return InvalidArgument(name=name, expected=expected, given=given, hint=hint)
