@@ -1,5 +1,6 @@
 """The Laplace mechanism: its law, its promise, its edges."""
 
+from collections import UserList, deque
 from fractions import Fraction
 from itertools import pairwise
 
@@ -178,3 +179,41 @@ def test_error_grows_with_confidence() -> None:
     mechanism = dp.Laplace(sensitivity=1, epsilon=1)
     widths = [mechanism.error(c) for c in (0.5, 0.9, 0.95, 0.999, 0.999999)]
     assert all(a <= b for a, b in pairwise(widths))
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "scale"), [("1.01", 1), ("1.5", "1/3"), ("3.01", "1/2"), (3, 2), ("0.4", 1)]
+)
+def test_the_profile_on_integers_is_never_below_the_truth(sensitivity: str, scale: str) -> None:
+    """From the laws of neighbouring integers alone, also where the sensitivity is no integer.
+    Catches a rate that is read off a rounded number of steps."""
+    mechanism = dp.Laplace(sensitivity=sensitivity, scale=scale, step=1)
+    p, q = mechanism.law(0), mechanism.law(int(mechanism.sensitivity))
+    with precision(128):
+        masses = [(p.mass(k), q.mass(k)) for k in range(-60, 60)]
+        for epsilon in (0.0, 0.3, 1.0):
+            parts = [a - b * float(np.exp(epsilon)) for a, b in masses]
+            true = sum((part for part in parts if part > 0), start=ball(0))
+            assert lower(true) <= mechanism.guarantee.delta(epsilon) + 1e-15
+
+
+@pytest.mark.parametrize("step", [None, "fine", Fraction(1, 4), Fraction(4)])
+def test_the_error_holds_for_values_off_the_grid(step: object) -> None:
+    """Catches a half-width that is right on the grid and too narrow beside it."""
+    for mechanism in (
+        dp.Laplace(sensitivity=1, scale=1, step=step),  # type: ignore[arg-type]
+        dp.Gaussian(sensitivity=1, sigma="37.3", step=step),  # type: ignore[arg-type]
+    ):
+        width = Fraction(mechanism.error(0.95))
+        for value in (0.1, 0.5, 1 / 3, 7.75):
+            law, exact = mechanism.law(value), Fraction(value)
+            inside = law.interval_mass(exact - width, exact + width)
+            assert lower(inside) >= 0.95
+
+
+def test_sequences_of_every_kind_keep_their_type_at_any_value() -> None:
+    """A deque of ints stays ints, however large one of them is."""
+    mechanism = dp.Laplace(sensitivity=1, epsilon=1)
+    for value in (deque([-1, 2**63]), UserList([1, 2**64]), deque([1, 2])):
+        assert mechanism.release(value).dtype == np.int64  # type: ignore[arg-type]
+    assert mechanism.law(np.int64(3)) == mechanism.law(3)

@@ -6,6 +6,7 @@ nearest one that does, so no answer can make a release fail. No message contains
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -59,8 +60,8 @@ def _read(value: ArrayLike) -> Answers:
         return Answers(np.array([min(max(value, 0), LARGEST_BOUND)], np.int64), None)
     if isinstance(value, _BOOLS):
         return Answers(np.array([value], np.bool_), None)
-    if isinstance(value, list | tuple):
-        array = np.array(value, dtype=object)  # each element as it is: no guessing
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        array = np.array(list(value), dtype=object)  # each element as it is: no guessing
         if array.size and all(isinstance(element, _BOOLS) for element in array.flat):
             return Answers(array.astype(np.bool_).reshape(-1), array.shape)
     elif not isinstance(value, np.ma.MaskedArray):

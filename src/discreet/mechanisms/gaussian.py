@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from discreet import laws
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, positive, round_up, sqrt_up
+from discreet.exact import Number, positive, sqrt_up
 from discreet.guarantees import GDP, classic_sigma, gaussian_sigma
 from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
@@ -99,23 +100,24 @@ class Gaussian:
         return GDP(self.mu)
 
     def error(self, confidence: Number = Fraction(95, 100)) -> float:
-        """Return w such that |released − true| ≤ w with at least this probability."""
-        return max(round_up(Fraction(law.tail(confidence))) for law in self._laws())
+        """Return w such that |released − true| ≤ w with at least this probability.
+
+        It holds for integers and for floats. With ``step=1`` it is the least such w for
+        integers, and floats may be off by 1 more.
+        """
+        return self._noise.error(self.law, confidence)
 
     @property
     def variance(self) -> float:
-        """The variance of the noise with its rounding, rounded up."""
-        return max(law.variance for law in self._laws())
+        """The variance of the noise at a value on the grid, rounded up: σ² and a little."""
+        return self._noise.variance(self.law)
 
     def law(self, value: int | float | Fraction) -> laws.RoundedGaussian:
-        """Return the exact law of ``release(value)`` for one number."""
-        if isinstance(value, int) and self._noise.keeps_integers:
-            return laws.RoundedGaussian(center=value, sigma=self.sigma, step=1)
+        """Return the exact law of ``release(value)`` for one number, far from int64's edges."""
+        if isinstance(value, Integral) and self._noise.keeps_integers:
+            return laws.RoundedGaussian(center=int(value), sigma=self.sigma, step=1)
         step = Fraction(2) ** step_exponent(self.sigma, self.step)
         return laws.RoundedGaussian(center=value, sigma=self.sigma, step=step)
-
-    def _laws(self) -> list[laws.RoundedGaussian]:
-        return [self.law(0)] if self.step is not None else [self.law(0), self.law(0.0)]
 
 
 def _sigma(size: Fraction, chosen: str, given: Number, delta: Number | None) -> Fraction:

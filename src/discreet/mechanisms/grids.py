@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from numpy.typing import ArrayLike
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, positive
+from discreet.exact import Number, positive, round_up
 from discreet.mechanisms.values import as_floats, read
 from discreet.noise.additive import Law, add, add_one
 from discreet.noise.grid import FloatGrid, Grid, IntegerGrid, fine_exponent
@@ -24,8 +24,10 @@ LARGEST: Final = Fraction(2) ** 900
 
 def read_step(step: Number | None, *, noise: Fraction) -> Step:
     """Read a ``step``: None, "fine", or a power of two not too far from the noise."""
-    if step is None or step == "fine":
-        return step  # type: ignore[return-value]
+    if step is None:
+        return None
+    if isinstance(step, str) and step == "fine":
+        return "fine"
     exact = positive(step, name="step")
     if _power_of_two(exact.numerator) and _power_of_two(exact.denominator):
         check_noise(exact, name="step")
@@ -46,6 +48,15 @@ def check_noise(noise: Fraction, *, name: str) -> Fraction:
     raise InvalidArgument(
         name=name, expected="between 2^-900 and 2^900", given="a number outside of that"
     )
+
+
+class Spread(Protocol):
+    """What a law says about how far it reaches."""
+
+    def tail(self, confidence: Number) -> int | Fraction: ...
+
+    @property
+    def variance(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,23 @@ class Noise:
     def _float(self) -> tuple[Law, Grid]:
         exponent = step_exponent(self.size, self.step)
         return self.on_floats(self.size / Fraction(2) ** exponent), FloatGrid(exponent)
+
+    def error(self, law: Callable[[int | float], Spread], confidence: Number) -> float:
+        """Return w such that |released − true| ≤ w with at least this probability."""
+        widths = []
+        if self.keeps_integers:
+            widths.append(Fraction(law(0).tail(confidence)))
+        if self.step != 1:
+            # A value off the grid: |rounded(x + Z) − x| ≤ |Z| + ½ step, and |Z| is below
+            # tail + ½ step wherever the rounded Z is at most tail.
+            step = Fraction(2) ** step_exponent(self.size, self.step)
+            widths.append(Fraction(law(0.0).tail(confidence)) + step)
+        return round_up(max(widths))
+
+    def variance(self, law: Callable[[int | float], Spread]) -> float:
+        """Return the variance of the noise at a value on the grid, the larger if there are two."""
+        at_zero = [law(0)] if self.keeps_integers else []
+        return max(one.variance for one in [*at_zero, *([] if self.step == 1 else [law(0.0)])])
 
     def add_to(self, value: ArrayLike) -> Any:
         """Return ``value``, in its shape, plus independent noise on each number."""

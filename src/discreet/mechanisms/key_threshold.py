@@ -79,7 +79,10 @@ class KeyThreshold:
         return self._mask(units_per_key)
 
     def _mask(self, counts: ArrayLike) -> NDArray[np.bool_]:
-        if isinstance(counts, list | tuple | np.ndarray) and len(counts) == 0:
+        listed = isinstance(counts, list | tuple) or (
+            isinstance(counts, np.ndarray) and counts.ndim
+        )
+        if listed and len(counts) == 0:  # type: ignore[arg-type]
             return np.zeros(np.shape(counts), np.bool_)  # no keys: an answer, not a mistake
         values = read(counts, name="units_per_key")
         if not values.whole or values.shape is None:
@@ -99,7 +102,7 @@ class KeyThreshold:
 
     @property
     def threshold(self) -> int | None:
-        """What a noisy count must reach, or exceed, to be kept; None for the optimal rule."""
+        """The least noisy count that is kept; None for the optimal rule."""
         return self._rule.threshold if isinstance(self._rule, KeyNoise) else None
 
     def keep_probability(self, n: ArrayLike) -> Any:

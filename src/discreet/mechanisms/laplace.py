@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from numbers import Integral
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from discreet import laws
-from discreet.exact import Number, positive, round_up
+from discreet.exact import Number, positive
 from discreet.guarantees import LaplacePair, Pure
 from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
@@ -76,28 +76,31 @@ class Laplace:
         """ε-differential privacy; with a stated ``step`` the tighter profile of that grid."""
         if self.step is None:
             return Pure(self.epsilon)
-        if self.step == "fine":
+        if not self._noise.keeps_integers:  # real noise, rounded
             return LaplacePair(self.epsilon)
-        return LaplacePair(self.epsilon, steps=ceil(self.sensitivity / self.step))
+        # Integers get the discrete law, whose profile is the larger one at the same ε. But ints
+        # move by whole steps and floats by any amount, so a fractional Δ has no single pair.
+        whole = self.sensitivity.denominator == 1
+        return (
+            LaplacePair(self.epsilon, steps=int(self.sensitivity)) if whole else Pure(self.epsilon)
+        )
 
     def error(self, confidence: Number = Fraction(95, 100)) -> float:
         """Return w such that |released − true| ≤ w with at least this probability.
 
-        It holds for integers and for floats; on a stated grid it is the least such w there.
+        It holds for integers and for floats. With ``step=1`` it is the least such w for
+        integers, and floats may be off by 1 more.
         """
-        return max(round_up(Fraction(law.tail(confidence))) for law in self._laws())
+        return self._noise.error(self.law, confidence)
 
     @property
     def variance(self) -> float:
-        """The variance of the noise, rounded up: at most 1.000001·2·scale²."""
-        return max(law.variance for law in self._laws())
+        """The variance of the noise at a value on the grid, rounded up: 2·scale² and a little."""
+        return self._noise.variance(self.law)
 
     def law(self, value: int | float | Fraction) -> laws.DiscreteLaplace | laws.RoundedLaplace:
-        """Return the exact law of ``release(value)`` for one number."""
-        if isinstance(value, int) and self._noise.keeps_integers:
-            return laws.DiscreteLaplace(center=value, scale=self.scale)
+        """Return the exact law of ``release(value)`` for one number, far from int64's edges."""
+        if isinstance(value, Integral) and self._noise.keeps_integers:
+            return laws.DiscreteLaplace(center=int(value), scale=self.scale)
         step = Fraction(2) ** step_exponent(self.scale, self.step)
         return laws.RoundedLaplace(center=value, scale=self.scale, step=step)
-
-    def _laws(self) -> list[laws.DiscreteLaplace | laws.RoundedLaplace]:
-        return [self.law(0)] if self.step is not None else [self.law(0), self.law(0.0)]

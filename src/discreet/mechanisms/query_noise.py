@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, positive
@@ -10,6 +11,9 @@ from discreet.mechanisms.choice import exactly_one
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.query_values import UNIT
+
+# In steps of 2^−32: sums stay below 2^62, and beyond that 60 times this noise is out of reach.
+MOST_NOISE: Final = 1 << 56
 
 
 def noise_on_sum(
@@ -21,13 +25,26 @@ def noise_on_sum(
     GDP(mu=Fraction(1, 5))
     """
     if noise is not None and sigma is None and epsilon is None:
-        return _rescaled(noise, n)
+        return _checked(_rescaled(noise, n))
     named = None if noise is None else type(noise).__name__
     chosen, given = exactly_one(epsilon=epsilon, noise=named, sigma=sigma)
     if chosen == "sigma":
         spread = n * positive(given, name="sigma")
-        return Gaussian(sensitivity=UNIT, sigma=spread * UNIT, step=1)
-    return Laplace(sensitivity=UNIT, epsilon=given, step=1)
+        return _checked(Gaussian(sensitivity=UNIT, sigma=spread * UNIT, step=1))
+    return _checked(Laplace(sensitivity=UNIT, epsilon=given, step=1))
+
+
+def _checked(mechanism: Laplace | Gaussian) -> Laplace | Gaussian:
+    """Refuse noise that could reach the edge of an int64, where answers would pile up."""
+    size = mechanism.scale if isinstance(mechanism, Laplace) else mechanism.sigma
+    if size <= MOST_NOISE:
+        return mechanism
+    raise InvalidArgument(
+        name="noise",
+        expected="below 2^24 answers wide",
+        given="more",
+        hint="answers lie between 0 and 1: choose a smaller sigma or a larger epsilon",
+    )
 
 
 def _rescaled(noise: Laplace | Gaussian, n: int) -> Laplace | Gaussian:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # At ε = 10⁶ a false answer is rarer than one in 10^434294; Arb's exponential goes on to 10³⁰.
 LARGEST_EPSILON: Final = 10**6
+SMALLEST_EPSILON: Final = Fraction(1, 10**100)
 _CHUNK: Final = 2 * CHUNK  # a coin takes 16 bits: more of them fit in the cache
 
 
@@ -198,11 +199,11 @@ def _read_categories(categories: int) -> int:
 
 def _read_epsilon(epsilon: Number) -> Fraction:
     exact = positive(epsilon, name="epsilon")
-    if exact > LARGEST_EPSILON:
+    if not SMALLEST_EPSILON <= exact <= LARGEST_EPSILON:
         raise InvalidArgument(
             name="epsilon",
-            expected=f"at most {LARGEST_EPSILON}",
+            expected=f"between 1e-100 and {LARGEST_EPSILON}",
             given=InvalidArgument.describe_parameter(epsilon),
-            hint="beyond it every report would be the truth",
+            hint="below it reports say nothing, beyond it they are the truth",
         )
     return exact

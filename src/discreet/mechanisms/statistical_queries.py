@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import floor
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet import bounds, laws
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number, number, round_up, sqrt_up
 from discreet.guarantees import GDP, Pure
 from discreet.mechanisms.gaussian import Gaussian
@@ -81,6 +81,10 @@ class StatisticalQueries:
             self._asked += 1
         total = self._sum(phi, vectorized)
         return float(self._noise.release(total) / (self._n * UNIT))
+
+    def release(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> float:
+        """The same as ``ask``, by the name that all mechanisms share."""
+        return self.ask(phi, vectorized=vectorized)
 
     def _sum(self, phi: Callable[[Any], Any], vectorized: bool) -> int:
         if vectorized and isinstance(self._sample, np.ndarray):
@@ -165,6 +169,9 @@ class StatisticalQueries:
         """Return the exact law of an answer times n·2^32, for a query with this mean."""
         return self._noise.law(floor(number(mean, name="mean") * self._n * UNIT + Fraction(1, 2)))
 
+    def __reduce__(self) -> NoReturn:
+        raise Refused("it cannot be copied or pickled: each copy would count its own answers")
+
     def __repr__(self) -> str:
         return f"StatisticalQueries(n={self._n}, guarantee={self.guarantee!r}, asked={self._asked})"
 
@@ -172,6 +179,7 @@ class StatisticalQueries:
 def _read_sample(sample: Records) -> Records:
     """A copy that no query can write to, as far as the records themselves allow."""
     array = isinstance(sample, np.ndarray) and sample.ndim > 0
+    array &= not isinstance(sample, np.ma.MaskedArray)  # a copy would drop the mask
     listed = isinstance(sample, Sequence) and not isinstance(sample, str | bytes)
     if not (array or listed) or not 0 < len(sample) <= LARGEST_SAMPLE:
         raise InvalidArgument(

@@ -7,7 +7,7 @@ No message contains a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
@@ -48,7 +48,7 @@ def read(value: ArrayLike, *, name: str = "value") -> Values:
         return Values(np.array([_clamp(value)], np.int64), None)
     if type(value) is float and isfinite(value):
         return Values(np.array([value]), None)
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview):
         return _finite(_from_sequence(value, name), name)
     if isinstance(value, np.ma.MaskedArray):  # its hidden values would come back
         raise _refuse(name, value, "without a mask", "fill or drop what is masked")
@@ -65,9 +65,12 @@ def as_floats(values: Values) -> Values:
     return Values(exact.astype(np.float64), values.shape)
 
 
-def _from_sequence(value: Iterable[Any], name: str) -> Values:
+def _from_sequence(value: Sequence[Any], name: str) -> Values:
     # dtype=object keeps each element as it is: NumPy would turn large integers into floats
-    array = np.array(value, dtype=object)
+    try:
+        array = np.array(list(value), dtype=object)
+    except ValueError:  # NumPy's word for arrays of different shapes
+        raise _refuse(name, value, "of one shape", "some of its rows differ in length") from None
     kinds = {type(element) for element in array.flat}
     if kinds and all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
         flat = np.array([_clamp(int(element)) for element in array.flat], np.int64)
@@ -93,7 +96,7 @@ def _from_array(array: NDArray[Any], value: object, name: str) -> NDArray[Any]:
             return flat.astype(np.int64, copy=False)
         case "f", (2 | 4 | 8):
             return flat.astype(np.float64, copy=False)
-    kind = "" if flat.dtype.kind in "OU" else f" of dtype {flat.dtype}"
+    kind = "" if flat.dtype.kind in "OUSV" else f" of dtype {flat.dtype}"
     raise _refuse(
         name,
         value,

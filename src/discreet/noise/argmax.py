@@ -4,7 +4,7 @@ Each candidate i has the noisy value s_i + b·N_i with real noise N_i: Laplace, 
 or Gumbel (argmax then follows P(i) ∝ e^(s_i/b)). Scores are exact (int64 or float64). Values
 are computed in float64 relative to the largest score, with an error of at most
 
-    ERROR·b + RELATIVE·|value|      as long as the draw is not extreme (``_ordinary``).
+    ERROR·b + RELATIVE·|value|      as long as the draw is not extreme (``_extreme``).
 
 Whoever cannot be ruled out with these bounds is a contender; contenders are compared in ball
 arithmetic, from the same random bits, until one is left. No weights are formed, so nothing

@@ -6,8 +6,8 @@ them. So a thread keeps one workspace, and the functions on the fast path write 
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -81,9 +81,11 @@ def in_blocks(work: Callable[[int, int], None], size: int, source: Source) -> No
         return
     starts = range(0, size, BLOCK)
     ends = [min(start + BLOCK, size) for start in starts]
-    parallel = source.parallel and threads() > 1
-    # map yields as blocks end, and raises what one of them raised
-    for _ in (_pool().map if parallel else map)(work, starts, ends):
+    ended: Iterable[None] = map(work, starts, ends)
+    if source.parallel and threads() > 1:
+        with suppress(RuntimeError):  # an interpreter on its way out takes no new threads
+            ended = _pool().map(work, starts, ends)
+    for _ in ended:  # waits for each block, and raises what it raised
         pass
 
 
