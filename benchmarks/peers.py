@@ -92,7 +92,7 @@ def _pydp(what: str) -> Callable[[], Any] | None:
     if what.startswith("Laplace"):
         one = library.LaplaceMechanism(epsilon=0.5, sensitivity=1)
     else:
-        one = library.GaussianMechanism(epsilon=1, delta=1e-2, l2_sensitivity=1)
+        one = library.GaussianMechanism(epsilon=1, delta=1e-2, sensitivity=1)
     values = list(range(FEW)) if what.endswith("integers") else [float(i) for i in range(FEW)]
     return lambda: [one.add_noise(value) for value in values]
 

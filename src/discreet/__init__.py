@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from discreet.mechanisms.gaussian import Gaussian as Gaussian
     from discreet.mechanisms.key_threshold import KeyThreshold as KeyThreshold
     from discreet.mechanisms.laplace import Laplace as Laplace
+    from discreet.mechanisms.noisy_max import Chosen as Chosen
     from discreet.mechanisms.noisy_max import NoisyMax as NoisyMax
     from discreet.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+    from discreet.mechanisms.response_estimate import Estimate as Estimate
     from discreet.mechanisms.sparse_vector import SparseVector as SparseVector
     from discreet.mechanisms.statistical_queries import StatisticalQueries as StatisticalQueries
     from discreet.neighbors import Relation as Relation
@@ -56,8 +58,9 @@ _HOMES = {
     "mechanisms.gaussian": "Gaussian",
     "mechanisms.key_threshold": "KeyThreshold",
     "mechanisms.laplace": "Laplace",
-    "mechanisms.noisy_max": "NoisyMax",
+    "mechanisms.noisy_max": "Chosen NoisyMax",
     "mechanisms.randomized_response": "RandomizedResponse",
+    "mechanisms.response_estimate": "Estimate",
     "mechanisms.sparse_vector": "SparseVector",
     "mechanisms.statistical_queries": "StatisticalQueries",
     "neighbors": "Relation",

@@ -89,7 +89,9 @@ def commonest_diagnosis(rows: list[dict[str, str]], epsilon: Fraction) -> Line:
     counts = Counter(row["diagnosis"] for row in rows)
     mechanism = dp.NoisyMax(sensitivity=1, epsilon=epsilon, monotone=True)
     winner = mechanism.release([counts[diagnosis] for diagnosis in DIAGNOSES])
-    return Line("commonest diagnosis", DIAGNOSES[winner], "", f"ε = {float(epsilon):g}")
+    short = mechanism.error(candidates=len(DIAGNOSES))
+    within = f"best − {short:.0f}"  # how many patients fewer than the commonest one may have
+    return Line("commonest diagnosis", DIAGNOSES[winner], within, f"ε = {float(epsilon):g}")
 
 
 def smokers(rows: list[dict[str, str]], epsilon: Fraction) -> Line:
@@ -129,8 +131,9 @@ def main() -> None:
     print("Hospital visits: one row a patient, relation add-remove. Every run draws new noise.\n")
     print(table(lines))
     print(
-        "\nTogether these cost a patient ε = 1 and ρ = 0.02; whoever smokes or not gave an answer "
-        "\nthat was randomized before it was collected, for ε = 1 more."
+        "\nTogether the counts, the sum and the choice cost a patient ε = 1 and ρ = 0.02."
+        "\nThe smoking answers were randomized before they were collected, which cost ε = 1 more;"
+        "\nhow many people answered is public there."
     )
 
 

@@ -47,7 +47,7 @@ def test_mechanisms_are_keyword_only_without_default_promise(mechanism: type) ->
             assert parameter.default in (None, inspect.Parameter.empty)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, dp.StatisticalQueries])
 def test_every_mechanism_answers_the_same_questions(mechanism: type) -> None:
     """release, guarantee, error and law, each with a docstring."""
     for name in ("release", "guarantee", "error", "law"):

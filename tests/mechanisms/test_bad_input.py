@@ -1,5 +1,7 @@
 """Every mistake a caller can make with additive noise gets one sentence that names it."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -124,3 +126,52 @@ def test_a_sensitivity_fact_gives_each_mechanism_its_norm() -> None:
     assert dp.NoisyMax(sensitivity=fact, epsilon=1).sensitivity == 1
     assert dp.Exponential(sensitivity=fact, epsilon=1).sensitivity == 1
     assert dp.SparseVector(sensitivity=fact, epsilon=1, threshold=0, hits=1).sensitivity == 1
+
+
+def test_odd_inputs_of_the_other_mechanisms_are_refused_in_our_words() -> None:
+    """Masked answers and samples, a count without an axis, arrays of different shapes, noise
+    that would pile up at the edge of an int64, a promise too small to estimate anything."""
+    masked = np.ma.MaskedArray([0, 1], mask=[False, True])
+    for attempt in (
+        lambda: dp.RandomizedResponse(epsilon=1).release(masked),
+        lambda: dp.StatisticalQueries(masked, sigma=1),
+        lambda: dp.KeyThreshold(epsilon=1, delta=1e-6).release(np.array(5)),
+        lambda: dp.Laplace(sensitivity=1, epsilon=1).release([np.zeros((2, 3)), np.zeros((2, 4))]),
+        lambda: dp.Laplace(sensitivity=1, epsilon=1, step=np.array([1, 2])),  # type: ignore[arg-type]
+        lambda: dp.StatisticalQueries([0] * 1000, sigma=10**8),
+        lambda: dp.RandomizedResponse(epsilon="1e-310"),
+    ):
+        with pytest.raises(dp.InvalidArgument):
+            attempt()
+
+
+def test_text_is_refused_without_its_length() -> None:
+    """NumPy's dtype of text says how long the longest cell is."""
+    short, long = np.array(["a"]), np.array(["a long name"])
+    messages = set()
+    for value in (short, long, short.astype("S"), long.astype("S")):
+        with pytest.raises(dp.InvalidArgument) as refusal:
+            dp.Laplace(sensitivity=1, epsilon=1).release(value)
+        messages.add(str(refusal.value))
+    assert len(messages) == 1
+
+
+def test_an_oracle_is_not_copied() -> None:
+    """Two copies would each count their own answers and report half of what was spent."""
+    queries = dp.StatisticalQueries([0, 1, 1], epsilon=1)
+    for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(dp.Refused):
+            duplicate(queries)
+    assert queries.release(lambda x: x) == pytest.approx(2 / 3, abs=30)
+    assert queries.asked == 1
+
+
+def test_anything_that_is_an_array_of_bools_can_be_answered_with() -> None:
+    """Columns of data frames offer ``__array__`` and nothing else."""
+
+    class Column:
+        def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+            return np.array([True, False, True])
+
+    released = dp.RandomizedResponse(epsilon=50).release(Column())  # type: ignore[arg-type]
+    assert released.tolist() == [True, False, True]

@@ -85,7 +85,7 @@ class KeyThreshold:
         if listed and len(counts) == 0:  # type: ignore[arg-type]
             return np.zeros(np.shape(counts), np.bool_)  # no keys: an answer, not a mistake
         values = read(counts, name="units_per_key")
-        if not values.whole or values.shape is None:
+        if not values.whole or not values.shape:
             raise InvalidArgument(
                 name="units_per_key",
                 expected="an array of whole numbers, or a mapping from keys to whole numbers",

@@ -107,13 +107,13 @@ class Gaussian:
         thresholds = strips().thresholds
         part = np.searchsorted(thresholds, position, side="right") - 1
         sure = (thresholds[part] != position) & (part < 2 * STRIPS - 1)
-        strip = part // 2
+        strip, odd = part >> 1, part & 1
         place = ((tape.words & np.uint64(2**48 - 1)) | np.uint64(1)).astype(np.float64) * 2.0**-48
-        rest = np.flatnonzero(part % 2)
+        rest = np.flatnonzero(odd)
         # Few draws all do the work of the rest, so that the time does not tell who needed it.
         look = rest if strip.size > SMALL else np.arange(strip.size)
         other, found = _rest_places(tape, look, strip[look].astype(np.float64))
-        chosen = part[look] % 2 == 1
+        chosen = odd[look] == 1
         place[look[chosen]] = other[chosen]
         sure[look[chosen]] &= found[chosen]
         room = Workspace()
