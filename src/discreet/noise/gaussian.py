@@ -87,15 +87,17 @@ class Gaussian:
 
     def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
         place = np.bitwise_and(words, 2**48 - 1, out=room.words("y", words.size))
-        # 47 bits and a 1 behind them (the middle of the interval), read as 2^52 + integer.
-        place |= 0x4330000000000001
-        z = place.view(np.float64)  # 2^52 + 2^48·V
+        # 47 bits and a 1 behind them (the middle of the interval), read as the float 16 + V.
+        place |= 0x4030000000000001
+        z = place.view(np.float64)
         strip = np.right_shift(words, 64 - GUIDE_BITS, out=room.words("spare", words.size))
+        short = room.words("short", (words.size + 1) // 2).view(np.float32)[: words.size]
+        strips().guide.take(strip.view(np.int64), mode="clip", out=short)
         left = room.floats("whole", words.size)
-        strips().guide.take(strip.view(np.int64), mode="clip", out=left)
-        z += left  # + 2^48·j − 2^52: together Z in units of 2^-54, as h = 2^-6
+        np.copyto(left, short)
+        z += left  # + j − 16
         sigma = self._float
-        z *= sigma * 2.0**-54
+        z *= sigma * H
         y = flip(z, words, room)
         if offset is not None:
             y += offset

@@ -11,8 +11,8 @@ A uniform real P chooses the part: the thresholds
 
 rise to 1, and P in [θ_s, θ_s+1) means strip s//2, its block for even s, its rest for odd s.
 ``thresholds`` holds ⌊2^64·θ_s⌋ from ball arithmetic. ``guide`` looks P up by its first 16
-bits: where those settle that P is in a block it holds 2^48·j − 2^52 (what ``gaussian`` has to
-add to a word's 48 other bits, read as a float), elsewhere NaN (about 1 %).
+bits: where those settle that P is in a block it holds j − 16 (``gaussian`` reads the other 48
+bits as 16 + V), elsewhere NaN (about 1 %). It is small so that it stays in the cache.
 """
 
 import bisect
@@ -22,11 +22,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.balls import ball, precision
 from discreet.errors import InternalError
 from discreet.noise.entropy import Words
-from discreet.noise.grid import Floats
 from discreet.noise.tape import Real
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Strips:
 
     list: list[int]  # ⌊2^64·θ_s⌋
     thresholds: Words  # the same as an array
-    guide: Floats
+    guide: NDArray[np.float32]
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def strips() -> Strips:
     above = (thresholds[part] < first) | (part == 0)  # the first threshold is 0 exactly
     below = last < np.append(thresholds, np.uint64(0))[part + 1]
     block = above & below & (part % 2 == 0)
-    guide = np.where(block, (part // 2) * 2.0**48 - 2.0**52, np.nan)
+    guide = np.where(block, part // 2 - 16, np.nan).astype(np.float32)
     return Strips(exact, thresholds, guide)
 
 
