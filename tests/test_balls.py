@@ -123,7 +123,6 @@ def test_threads_do_not_share_a_precision_block():
     assert flint.ctx.prec == before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_child_forked_while_a_thread_computes_can_compute():
     """Catches a child that waits forever for a lock whose holder was not forked."""

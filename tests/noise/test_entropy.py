@@ -92,7 +92,6 @@ print(words.size)
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_parent_and_forked_child_never_share_a_word():
     run = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

@@ -163,7 +163,8 @@ def _rest_places(tape: Tape, look: NDArray[np.intp], strip: Floats) -> tuple[Flo
     going = np.ones(strip.size, np.bool_)  # rejected for certain so far
     work = np.arange(strip.size)
     for r in range(ROUNDS):
-        u, v, a = (tape.more(tag)[look[work]] * 2.0**-64 for tag in _rest_tags(r))
+        which = look[work]
+        u, v, a = (tape.more(tag)[which] * 2.0**-64 for tag in _rest_tags(r))
         smaller = np.minimum(u, v)
         lead = _lead(smaller, a, strip[work], np.exp)
         keep = going[work] & (lead > KEEP_MARGIN)
