@@ -43,9 +43,13 @@ def rows() -> Iterator[Row]:
         yield against("Laplace, 10⁷ float64", ours, reference, N, 2, laplace)
         ours, reference = race(lambda: g.release(floats), numpy_normal, rounds=5)
         yield against("Gaussian, 10⁷ float64", ours, reference, N, 2, normal)
+    wide = dp.Laplace(sensitivity=1, scale=2**20)
     for what, job in (
-        ("Laplace, 10⁷ int64", lambda: m.release(integers)),
-        ("Gaussian, 10⁷ int64", lambda: g.release(integers)),
+        ("Laplace, 10⁷ int64, scale 2", lambda: m.release(integers)),
+        ("Laplace, 10⁷ int64, scale 1048576", lambda: wide.release(integers)),
+        ("Laplace, 10⁷ float64", lambda: m.release(floats)),
+        ("Gaussian, 10⁷ int64, σ = 2", lambda: g.release(integers)),
+        ("Gaussian, 10⁷ float64", lambda: g.release(floats)),
     ):
         yield _speedup(what, job)
     yield _memory("Laplace, 10⁷ int64", "dp.Laplace(sensitivity=1, scale=2)", "int64")
