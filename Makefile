@@ -29,7 +29,7 @@ test: $(VENV)/.installed-dev ## run every gate: lint, types, layers, tests, cove
 	$(BIN)/coverage report --include='$(GUARDED)' --fail-under=$(FLOOR)
 
 test-long: $(VENV)/.installed-dev ## run the tests that take minutes
-	$(BIN)/pytest -m long -rP
+	$(BIN)/pytest -m long
 
 bench: $(VENV)/.installed ## measure speed against NumPy's insecure noise
 	$(BIN)/python -m benchmarks.run

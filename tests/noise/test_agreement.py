@@ -237,7 +237,7 @@ def within(count: int, draws: int, share: float) -> bool:
 
 @pytest.mark.parametrize("scale", SCALES, ids=lambda t: f"{float(t):g}")
 @pytest.mark.parametrize("law", LAWS)
-def test_the_fast_path_leaves_as_many_as_predicted(law, scale):
+def test_the_fast_path_leaves_as_many_as_predicted(law, scale, record_property):
     draws = 1_000_000
     offset = 0.25
     words = SeededEntropy(5000).words(draws)
@@ -245,13 +245,14 @@ def test_the_fast_path_leaves_as_many_as_predicted(law, scale):
     _, sure = law(scale).fast(words, given, Workspace())
     share = left_by_fast(law, scale, offset)
     left = int(draws - sure.sum())
-    print(f"{law.__name__} at {float(scale):g}: {left} of {draws} left, predicted {share:.3g}")
+    shown = f"undecided: {law.__name__} at {float(scale):g} steps, {left / draws:.3g} of {draws}"
+    record_property("measured", f"{shown} left by the fast path, predicted {share:.3g}")
     assert within(left, draws, share)
 
 
 @pytest.mark.parametrize("scale", [Fraction(2**20), Fraction(2**30), Fraction(2**40)])
 @pytest.mark.parametrize("law", LAWS)
-def test_the_slow_path_is_as_rare_as_predicted(law, scale):
+def test_the_slow_path_is_as_rare_as_predicted(law, scale, record_property):
     """A few in a million up to 2^20 steps, below 1 % at 2^40."""
     draws = 500_000
     source = SeededEntropy(6000)
@@ -259,7 +260,8 @@ def test_the_slow_path_is_as_rare_as_predicted(law, scale):
     _, sure = law(scale).closer(tape, None)
     share = left_by_closer(law, scale)
     left = int(draws - sure.sum())
-    print(f"{law.__name__} at {float(scale):g}: {left} of {draws} slow, predicted {share:.3g}")
+    shown = f"undecided: {law.__name__} at {float(scale):g} steps, {left / draws:.3g} of {draws}"
+    record_property("measured", f"{shown} left to the slow path, predicted {share:.3g}")
     assert within(left, draws, share)
     assert share < (0.01 if scale > 2**20 else 5e-6)
 
