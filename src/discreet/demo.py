@@ -121,19 +121,22 @@ def table(lines: list[Line]) -> str:
 def main() -> None:
     """Ask, release, print."""
     rows = visits()
+    by_ward, by_days, by_diagnosis = Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)
+    rho, local = Fraction(1, 50), Fraction(1)
     lines = [
-        *patients_by_ward(rows, Fraction(1, 2)),
-        days_in_hospital(rows, Fraction(1, 4)),
-        commonest_diagnosis(rows, Fraction(1, 4)),
-        *patients_by_decade(rows, Fraction(1, 50)),
-        smokers(rows, Fraction(1)),
+        *patients_by_ward(rows, by_ward),
+        days_in_hospital(rows, by_days),
+        commonest_diagnosis(rows, by_diagnosis),
+        *patients_by_decade(rows, rho),
+        smokers(rows, local),
     ]
+    epsilon = by_ward + by_days + by_diagnosis  # pure promises add up
     print("Hospital visits: one row a patient, relation add-remove. Every run draws new noise.\n")
     print(table(lines))
     print(
-        "\nTogether the counts, the sum and the choice cost a patient ε = 1 and ρ = 0.02."
-        "\nThe smoking answers were randomized before they were collected, which cost ε = 1 more;"
-        "\nhow many people answered is public there."
+        f"\nTogether they cost a patient ε = {float(epsilon):g} and ρ = {float(rho):g}.\n"
+        f"The smoking answers were randomized before they were collected, for ε = {float(local):g}"
+        " more;\nhow many people answered is public there."
     )
 
 

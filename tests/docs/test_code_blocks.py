@@ -1,6 +1,7 @@
 """Docs run: every Python block of README and docs, in order, page by page."""
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -8,17 +9,23 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^(?!\w+ = )(\w[^#\n]*?)[ ]+# (-?\d+(?:\.\d+)?(?:/\d+)?)(?=$|:)", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_python_blocks_run_as_printed(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Catches an example that went stale: later blocks may use what earlier ones defined."""
+def test_python_blocks_run_as_printed(page: Path) -> None:
+    """Catches an example that went stale, and a result in a comment that is not the result.
+
+    Later blocks may use what earlier ones defined.
+    """
     names: dict[str, object] = {}
     for block in BLOCK.findall(page.read_text()):
         exec(compile(block, str(page), "exec"), names)
-    printed = capsys.readouterr().out
-    assert "Traceback" not in printed
+        for expression, shown in SHOWN.findall(block):
+            digits = 12 if "/" in shown else len(shown.partition(".")[2])
+            value = round(float(eval(expression, names)), digits)
+            assert value == float(Fraction(shown)), expression
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

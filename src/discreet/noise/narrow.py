@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TAG: Final = 0x700
 WIDEST: Final = 50
-MANY: Final = 1 << 21  # draws from which making the table pays
+MANY: Final = 1 << 21  # draws from which the table pays, at once or when used again
 UNKNOWN: Final = -(1 << 15)
 
 
@@ -86,7 +86,7 @@ class Narrow:
 
 @lru_cache(maxsize=16)
 def narrow(law: IntegerLaw) -> Narrow | None:
-    """Make the tables of ``law`` (some milliseconds), or return None if it is too wide."""
+    """Make the tables of ``law`` (5 to 50 ms, then kept), or return None if it is too wide."""
     if law.spread > WIDEST:
         return None
     # Upwards from 0 until the tail is below 2^-64; downwards by symmetry, F(−k−1) = 1 − F(k).

@@ -48,7 +48,7 @@ class Strips:
 
 @functools.cache
 def strips() -> Strips:
-    """Compute the table in ball arithmetic (some 20 ms, at the first Gaussian draw)."""
+    """Compute the table in ball arithmetic (some 40 ms, at the first Gaussian draw)."""
     with precision(192):
         floors = [(threshold(s) * 2**64).floor().unique_fmpz() for s in range(2 * STRIPS)]
     exact = [int(floor) for floor in floors if floor is not None]
