@@ -22,23 +22,35 @@ if TYPE_CHECKING:
     from discreet.errors import InternalError as InternalError
     from discreet.errors import InvalidArgument as InvalidArgument
     from discreet.errors import LedgerDamaged as LedgerDamaged
+    from discreet.errors import LooseBound as LooseBound
     from discreet.errors import Refused as Refused
     from discreet.errors import RelationMismatch as RelationMismatch
     from discreet.errors import UnboundedSensitivity as UnboundedSensitivity
     from discreet.guarantees import GDP as GDP
     from discreet.guarantees import ZCDP as ZCDP
     from discreet.guarantees import Approx as Approx
+    from discreet.guarantees import BoundedRange as BoundedRange
+    from discreet.guarantees import Composition as Composition
+    from discreet.guarantees import Filter as Filter
     from discreet.guarantees import Guarantee as Guarantee
     from discreet.guarantees import LaplacePair as LaplacePair
+    from discreet.guarantees import Least as Least
+    from discreet.guarantees import LossDistribution as LossDistribution
     from discreet.guarantees import Pure as Pure
+    from discreet.guarantees import ResponsePair as ResponsePair
     from discreet.guarantees import TotalVariation as TotalVariation
+    from discreet.guarantees import compose as compose
+    from discreet.guarantees import from_dp_event as from_dp_event
+    from discreet.guarantees import to_dp_event as to_dp_event
     from discreet.mechanisms.above_threshold import AboveThreshold as AboveThreshold
+    from discreet.mechanisms.calibrate import calibrate as calibrate
     from discreet.mechanisms.exponential import Exponential as Exponential
     from discreet.mechanisms.gaussian import Gaussian as Gaussian
     from discreet.mechanisms.key_threshold import KeyThreshold as KeyThreshold
     from discreet.mechanisms.laplace import Laplace as Laplace
     from discreet.mechanisms.noisy_max import Chosen as Chosen
     from discreet.mechanisms.noisy_max import NoisyMax as NoisyMax
+    from discreet.mechanisms.poisson_sampled import PoissonSampled as PoissonSampled
     from discreet.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
     from discreet.mechanisms.response_estimate import Estimate as Estimate
     from discreet.mechanisms.sparse_vector import SparseVector as SparseVector
@@ -51,14 +63,17 @@ __version__ = "0.1.0"
 # a test compares the two.
 _HOMES = {
     "errors": "BudgetExceeded DiscreetError EngineError EntropyFailed InternalError "
-    "InvalidArgument LedgerDamaged Refused RelationMismatch UnboundedSensitivity",
-    "guarantees": "Approx GDP Guarantee LaplacePair Pure TotalVariation ZCDP",
+    "InvalidArgument LedgerDamaged LooseBound Refused RelationMismatch UnboundedSensitivity",
+    "guarantees": "Approx BoundedRange Composition Filter GDP Guarantee LaplacePair Least "
+    "LossDistribution Pure ResponsePair TotalVariation ZCDP compose from_dp_event to_dp_event",
     "mechanisms.above_threshold": "AboveThreshold",
+    "mechanisms.calibrate": "calibrate",
     "mechanisms.exponential": "Exponential",
     "mechanisms.gaussian": "Gaussian",
     "mechanisms.key_threshold": "KeyThreshold",
     "mechanisms.laplace": "Laplace",
     "mechanisms.noisy_max": "Chosen NoisyMax",
+    "mechanisms.poisson_sampled": "PoissonSampled",
     "mechanisms.randomized_response": "RandomizedResponse",
     "mechanisms.response_estimate": "Estimate",
     "mechanisms.sparse_vector": "SparseVector",

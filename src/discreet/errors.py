@@ -15,6 +15,8 @@
 
 No message contains a value from the data. All of them survive pickling, so that they cross
 process boundaries unchanged.
+
+One warning is ours too: LooseBound (UserWarning), an upper bound that is wider than asked for.
 """
 
 from __future__ import annotations
@@ -139,3 +141,7 @@ class EntropyFailed(DiscreetError):
 
 class InternalError(DiscreetError):
     """Our bug: a state that cannot happen. Please report it."""
+
+
+class LooseBound(UserWarning):
+    """An answer that holds but is not as tight as asked for: more memory or time would help."""

@@ -209,10 +209,10 @@ def test_small_promises_are_refused_before_a_table_is_made():
 
 
 def test_guarantee_and_value():
-    """Frozen, equal by parameters, picklable after use."""
+    """Frozen, equal by parameters, picklable after use; two keys have half of ε and δ each."""
     mechanism = KeyThreshold(epsilon=1, delta="1e-6", max_groups=2)
     mechanism.release([5])
-    assert mechanism.guarantee == Approx(1, "1e-6")
+    assert mechanism.guarantee == Approx("1/2", "5e-7").repeat(2)
     assert mechanism.threshold is None
     assert pickle.loads(pickle.dumps(mechanism)) == mechanism
     with pytest.raises(AttributeError):

@@ -49,12 +49,15 @@ def test_a5_rounding_adds_less_than_a_thousandth_of_the_variance() -> None:
 
 
 def test_profile_depends_on_the_grid() -> None:
-    """The known answers of the design: scale 2, Δ = 4 at ε = 0.5, on integers and on reals."""
+    """The known answers of the design: scale 2, Δ = 4 at ε = 0.5, on integers and on reals.
+    Without a stated grid it is the larger one. Catches a float's profile for integers."""
     whole = dp.Laplace(sensitivity=4, scale=2, step=1).guarantee
     fine = dp.Laplace(sensitivity=4, scale=2, step="fine").guarantee
     assert whole.delta(0.5) == pytest.approx(0.542020018171024, abs=1e-12)
     assert fine.delta(0.5) == pytest.approx(0.527633447258985, abs=1e-12)
     assert isinstance(whole, LaplacePair)
+    assert dp.Laplace(sensitivity=4, scale=2).guarantee == whole
+    assert dp.Laplace(sensitivity="4.5", scale=2).guarantee == dp.Pure("2.25")
     assert dp.Laplace(sensitivity=1, epsilon="1/3").guarantee == dp.Pure(Fraction(1, 3))
 
 

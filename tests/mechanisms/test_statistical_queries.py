@@ -92,7 +92,8 @@ def test_claim_07_tv_of_the_laplace_oracle(epsilon):
 
 
 def test_total_of_all_answers():
-    """√k·μ and k·ε, rounded up; nothing asked costs nothing."""
+    """√k·μ, and ε composed k times, which is k·ε at δ = 0 and less elsewhere; nothing asked
+    costs nothing."""
     gaussian, laplace = (StatisticalQueries([1, 2], **noise) for noise in NOISES)
     assert gaussian.total == GDP(0)
     assert laplace.total == Pure(0)
@@ -102,7 +103,9 @@ def test_total_of_all_answers():
         assert gaussian.asked == asked
         assert gaussian.total.mu**2 >= asked * gaussian.guarantee.mu**2
         assert float(gaussian.total.mu) == pytest.approx(sqrt(asked) * float(gaussian.guarantee.mu))
-        assert laplace.total == Pure(asked * laplace.guarantee.epsilon0)
+        assert laplace.total == laplace.guarantee.repeat(asked)
+        assert laplace.total.within(Pure(asked * laplace.guarantee.epsilon0))
+    assert laplace.total.tv < Pure(1).tv  # three times a third
 
 
 NOISES = [{"sigma": 0.5}, {"epsilon": "1/3"}]

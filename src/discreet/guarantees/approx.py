@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.balls import ball
+from discreet.balls import ball, upper_fraction
 from discreet.exact import Number, non_negative
-from discreet.guarantees.profile import delta_at, unit_interval
-from discreet.guarantees.pure import Pure, pure_profile
+from discreet.guarantees.bands import Atoms, Band, FloatArray, ends, widen
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.profile import group_size, unit_interval
+from discreet.guarantees.pure import Pure, pure_band, pure_profile, response_atoms
+from discreet.laws.sharp import sharp
 
 if TYPE_CHECKING:
     from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Approx:
+class Approx(Guarantee):
     """(ε, δ)-differential privacy.
 
     >>> promise = Approx(epsilon=1, delta=1e-5)
@@ -37,10 +40,6 @@ class Approx:
     def __repr__(self) -> str:
         return f"Approx(epsilon={self.epsilon0!r}, delta={self.delta0!r})"
 
-    def delta(self, epsilon: Number) -> float:
-        """δ₀ from ε₀ on; below, the profile of the worst pair (Kairouz, Oh, Viswanath 2015)."""
-        return delta_at(self._profile, epsilon)
-
     def epsilon(self, delta: Number) -> float:
         """The least ε ≥ 0 at this δ, rounded up; infinite below δ₀."""
         target = unit_interval(delta, name="delta")
@@ -51,16 +50,39 @@ class Approx:
         # δ₀ + (1 − δ₀)·p(ε) ≤ δ, solved exactly for the profile p of the pure part.
         return Pure(self.epsilon0).epsilon((target - self.delta0) / (1 - self.delta0))
 
-    @property
-    def tv(self) -> float:
-        """δ₀ + (1 − δ₀)·tanh(ε₀/2), rounded up."""
-        return self.delta(0)
+    def group(self, k: int) -> Approx:
+        """What is promised to k people together: k·ε₀ and δ₀·(1 + e^ε₀ + … + e^((k−1)·ε₀)).
+
+        >>> Approx(epsilon=0, delta=0.01).group(3)
+        Approx(epsilon=Fraction(0, 1), delta=Fraction(3, 100))
+        """
+        size = group_size(k)
+        if self.epsilon0 == 0 or self.delta0 == 0 or size == 1:
+            return Approx(self.epsilon0 * size, min(Fraction(1), self.delta0 * size))
+        # By the triangle inequality for hockey-stick divergences (Vadhan 2017, Lemma 2.2).
+        if self.epsilon0 * size > 10**6:  # e^(k·ε₀) is beyond any δ₀ that was typed in
+            return Approx(self.epsilon0 * size, 1)
+        grown = sharp(lambda: ball(self.epsilon0 * size).expm1() / ball(self.epsilon0).expm1())
+        return Approx(self.epsilon0 * size, min(Fraction(1), self.delta0 * upper_fraction(grown)))
 
     @property
-    def advantage(self) -> float:
-        """Hit rate minus false-alarm rate of the best attacker: the total variation."""
-        return self.tv
+    def _bounded(self) -> bool:
+        return self.delta0 == 0
 
-    def _profile(self, x: Fraction) -> arb:
-        # The worst pair fails outright with probability δ₀ and is randomized response otherwise.
+    def _escape(self, *, swapped: bool = False) -> Fraction:
+        return self.delta0
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        return float(self.epsilon0)
+
+    def _atoms(self, *, swapped: bool = False) -> Atoms | None:
+        return response_atoms(self.epsilon0, categories=2, share=ends(1 - self.delta0)[1])
+
+    def _over(self, x: Fraction) -> arb:
+        # The worst pair fails outright with probability δ₀ and is randomized response otherwise
+        # (Kairouz, Oh and Viswanath 2015).
         return ball(self.delta0) + ball(1 - self.delta0) * pure_profile(self.epsilon0, x)
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        pure, (low, high) = pure_band(self.epsilon0, x), ends(self.delta0)
+        return widen(low + (1 - low) * pure.lower, high + (1 - high) * pure.upper, units=8)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from discreet.balls import ball
 from discreet.exact import Number, non_negative
-from discreet.guarantees.profile import delta_at, epsilon_at, group_size
+from discreet.guarantees.bands import UNIT, Band, FloatArray, band
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.profile import group_size
 from discreet.laws.normal import upper_normal
 
 if TYPE_CHECKING:
@@ -20,7 +25,7 @@ _LARGEST_EXPONENT = Fraction(10**25)
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class GDP:
+class GDP(Guarantee):
     """μ-Gaussian differential privacy: exactly what Gaussian noise of σ = Δ/μ gives.
 
     >>> promise = GDP(mu=1)
@@ -40,34 +45,30 @@ class GDP:
     def __repr__(self) -> str:
         return f"GDP(mu={self.mu!r})"
 
-    def delta(self, epsilon: Number) -> float:
-        """Φ(−ε/μ + μ/2) − e^ε·Φ(−ε/μ − μ/2) (Balle and Wang 2018; Dong, Roth and Su 2022)."""
-        return delta_at(self._profile, epsilon)
-
-    def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 at this δ, rounded up; infinite at δ = 0."""
-        return epsilon_at(self._profile, delta, reaches_zero=self.mu == 0)
-
-    @property
-    def tv(self) -> float:
-        """2Φ(μ/2) − 1, rounded up."""
-        return self.delta(0)
-
-    @property
-    def advantage(self) -> float:
-        """Hit rate minus false-alarm rate of the best attacker: the total variation."""
-        return self.tv
-
     def group(self, k: int) -> GDP:
         """What is promised to k people together: k·μ (Dong, Roth and Su 2022, Theorem 2.14)."""
         return GDP(self.mu * group_size(k))
 
-    def _profile(self, x: Fraction) -> arb:
+    @property
+    def _bounded(self) -> bool:
+        return self.mu == 0
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        # The tail beyond μ²/2 + z·μ is that of the normal law beyond z.
+        mu = float(self.mu)
+        return mu * (mu / 2 + math.sqrt(-2 * math.log(tail)))
+
+    def _over(self, x: Fraction) -> arb:
         return gaussian_profile(self.mu, x)
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        return gaussian_band(self.mu, x)
 
 
 def gaussian_profile(mu: Fraction, x: Fraction) -> arb:
-    """δ(x) of N(μ, 1) against N(0, 1), for x ≥ 0.
+    """δ(x) of N(μ, 1) against N(0, 1), for x ≥ 0:
+
+        Φ(−x/μ + μ/2) − e^x·Φ(−x/μ − μ/2)  (Balle and Wang 2018; Dong, Roth and Su 2022).
 
     >>> print(gaussian_profile(Fraction(1), Fraction(1)).str(10, radius=False))
     0.1269367375
@@ -75,5 +76,25 @@ def gaussian_profile(mu: Fraction, x: Fraction) -> arb:
     if mu == 0:
         return ball(0)
     x = min(x, _LARGEST_EXPONENT)
-    # Φ(−x/μ + μ/2) − e^x·Φ(−x/μ − μ/2)
     return upper_normal(x / mu - mu / 2) - ball(x).exp() * upper_normal(x / mu + mu / 2)
+
+
+def gaussian_band(mu: Fraction, x: FloatArray) -> Band:
+    """The same in floats, at many x: with a = x/μ − μ/2, b = x/μ + μ/2 and w(z) = e^(z²/2)·Φ(−z)
+
+        δ = e^(−a²/2)·(w(a) − w(b)),  since x = (b² − a²)/2,
+
+    so that nothing overflows and far out nothing but the two tails cancels.
+    """
+    from scipy.special import erfcx, ndtr
+
+    if mu == 0:
+        return Band(np.zeros_like(x), np.zeros_like(x))
+    m = float(mu)
+    a, b = x / m - m / 2, x / m + m / 2
+    front = np.exp(-a * a / 2) / 2
+    root = np.sqrt(0.5)
+    first = np.where(a > 0, front * erfcx(np.maximum(a, 0.0) * root), ndtr(-a))
+    second = front * erfcx(b * root)
+    # a is off by a few units of b, hence a² by some units of b²; erfcx and ndtr by 64 units.
+    return band(first - second, error=(80 + 8 * b * b) * UNIT * (first + second))

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from discreet.balls import ball
 from discreet.exact import Number, integer, non_negative
-from discreet.guarantees.profile import delta_at, epsilon_at, group_size
+from discreet.guarantees.bands import UNIT, Atoms, Band, FloatArray, atoms, ends, widen
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.profile import group_size
 
 if TYPE_CHECKING:
     from flint import arb
 
+_MOST_ATOMS = 4096  # with more steps, the noise is as good as real
+
 
 @dataclass(frozen=True, init=False, repr=False)
-class LaplacePair:
+class LaplacePair(Guarantee):
     """Laplace noise of scale t under a shift of Δ, with ε = Δ/t: tighter than `Pure(ε)`.
 
     With `steps=None` the noise is real. With `steps=n` it is the discrete law
@@ -42,24 +49,6 @@ class LaplacePair:
     def __repr__(self) -> str:
         return f"LaplacePair(epsilon={self.epsilon0!r}, steps={self.steps!r})"
 
-    def delta(self, epsilon: Number) -> float:
-        """The exact profile, rounded up; 0 from ε₀ on."""
-        return delta_at(self._profile, epsilon)
-
-    def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 at this δ, rounded up."""
-        return epsilon_at(self._profile, delta, reaches_zero=True)
-
-    @property
-    def tv(self) -> float:
-        """Total variation, rounded up: 1 − e^(−ε₀/2) on the reals."""
-        return self.delta(0)
-
-    @property
-    def advantage(self) -> float:
-        """Hit rate minus false-alarm rate of the best attacker: the total variation."""
-        return self.tv
-
     def group(self, k: int) -> LaplacePair:
         """What is promised to k people together: the same noise under k times the shift."""
         size = group_size(k)
@@ -67,13 +56,27 @@ class LaplacePair:
             self.epsilon0 * size, steps=None if self.steps is None else self.steps * size
         )
 
-    def _profile(self, x: Fraction) -> arb:
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        return float(self.epsilon0)
+
+    def _atoms(self, *, swapped: bool = False) -> Atoms | None:
+        if self.steps is None or self.steps > _MOST_ATOMS:
+            return None
+        return _discrete_atoms(self.epsilon0, self.steps)
+
+    def _over(self, x: Fraction) -> arb:
         if x >= self.epsilon0:
             return ball(0)
         if self.steps is None:
             # Outputs up to (Δ − x·t)/2 have a loss above x: 1 − e^((x − ε₀)/2)
             return -ball((x - self.epsilon0) / 2).expm1()
         return _discrete_profile(self.epsilon0, self.steps, x)
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        if self.steps is not None:
+            return _discrete_band(self.epsilon0, self.steps, x)
+        low, high = (-np.expm1(np.minimum(x - end, 0.0) / 2) for end in ends(self.epsilon0))
+        return widen(low, high, units=16)
 
 
 def _discrete_profile(epsilon: Fraction, steps: int, x: Fraction) -> arb:
@@ -90,3 +93,40 @@ def _discrete_profile(epsilon: Fraction, steps: int, x: Fraction) -> arb:
     above = (-ball((m + 1) * rate)).exp()
     below = ball(x - (steps - m) * rate).exp()
     return 1 - (above + below) / (1 + r)
+
+
+def _discrete_band(epsilon: Fraction, steps: int, x: FloatArray) -> Band:
+    """The same in floats, at many x, written with y = ε − x so that nothing cancels:
+
+        δ = ((1 − e^(m/t − y)) + r·(1 − r^m))/(1 + r),  m = ⌊y·t/2⌋.
+
+    Any other m gives less, so a floor that is off by rounding can only cost: at a corner, next
+    to nothing.
+    """
+    rate = float(epsilon / steps)
+    r = np.exp(-rate)
+
+    def at(end: float) -> FloatArray:
+        y = np.maximum(end - x, 0.0)
+        m = np.floor(y / (2 * rate))
+        value: FloatArray = (-np.expm1(np.minimum(m * rate - y, 0.0)) - r * np.expm1(-m * rate)) / (
+            1 + r
+        )
+        # m·rate and the floor are off by some units of y, and so are both terms.
+        return np.where(y > 0, value + 16 * UNIT * y, 0.0)
+
+    low, high = (at(end) for end in ends(epsilon))
+    y = np.maximum(ends(epsilon)[1] - x, 0.0)
+    return widen(low - 32 * UNIT * y, high, units=32)
+
+
+def _discrete_atoms(epsilon: Fraction, steps: int) -> Atoms:
+    """Output k from 0 to n loses ε·(1 − 2k/n); outputs below 0 and above n lose as 0 and n do."""
+    rate = float(epsilon / steps)
+    r = math.exp(-rate)
+    k = np.arange(steps + 1, dtype=np.float64)
+    masses = np.exp(-k * rate) * (-math.expm1(-rate) / (1 + r))
+    masses[0], masses[-1] = 1 / (1 + r), math.exp(-steps * rate) / (1 + r)
+    losses = (steps - 2 * k) * rate
+    rounding = 4 * UNIT * np.abs(losses)
+    return atoms(losses, masses, rounding=rounding, units=64 + 16 * float(epsilon))

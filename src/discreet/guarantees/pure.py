@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.balls import ball, upper
+import numpy as np
+
+from discreet.balls import ball
 from discreet.exact import Number, non_negative
-from discreet.guarantees.profile import delta_at, epsilon_at, group_size, unit_interval
-from discreet.laws.sharp import sharp
+from discreet.guarantees.bands import UNIT, Atoms, Band, FloatArray, atoms, ends, widen
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.profile import group_size
 
 if TYPE_CHECKING:
     from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Pure:
+class Pure(Guarantee):
     """ε-differential privacy.
 
     >>> promise = Pure(epsilon=1)
@@ -38,41 +42,27 @@ class Pure:
     def __repr__(self) -> str:
         return f"Pure(epsilon={self.epsilon0!r})"
 
-    def delta(self, epsilon: Number) -> float:
-        """(e^ε₀ − e^ε)/(1 + e^ε₀) up to ε₀, then 0 (Kairouz, Oh and Viswanath 2015)."""
-        return delta_at(self._profile, epsilon)
-
-    def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 at this δ, rounded up."""
-        return epsilon_at(self._profile, delta, reaches_zero=True)
-
-    @property
-    def tv(self) -> float:
-        """tanh(ε₀/2), tighter than the lecture's (e^ε₀ − 1)/2 (`bounds.tv_from_epsilon`)."""
-        return self.delta(0)
-
-    @property
-    def advantage(self) -> float:
-        """Hit rate minus false-alarm rate of the best attacker: the total variation."""
-        return self.tv
-
-    def posterior(self, prior: Number) -> float:
-        """The most that a belief of `prior` in a fact about one person can become."""
-        p = unit_interval(prior, name="prior")
-        # The odds grow by at most e^ε₀: posterior = p/(p + (1 − p)·e^(−ε₀)).
-        value = sharp(lambda: ball(p) / (ball(p) + ball(1 - p) * (-ball(self.epsilon0)).exp()))
-        return min(1.0, upper(value))
-
     def group(self, k: int) -> Pure:
         """What is promised to k people together: k·ε₀."""
         return Pure(self.epsilon0 * group_size(k))
 
-    def _profile(self, x: Fraction) -> arb:
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        return float(self.epsilon0)
+
+    def _atoms(self, *, swapped: bool = False) -> Atoms | None:
+        return response_atoms(self.epsilon0, categories=2)
+
+    def _over(self, x: Fraction) -> arb:
         return pure_profile(self.epsilon0, x)
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        return pure_band(self.epsilon0, x)
 
 
 def pure_profile(epsilon: Fraction, x: Fraction) -> arb:
-    """δ(x) of randomized response, the worst ε-private pair, for x ≥ 0.
+    """δ(x) of randomized response, the worst ε-private pair, for x ≥ 0:
+
+        (e^ε − e^x)/(1 + e^ε)  up to ε, then 0  (Kairouz, Oh and Viswanath 2015).
 
     >>> print(pure_profile(Fraction(1), Fraction(0)).str(15, radius=False))
     0.462117157260010
@@ -81,3 +71,23 @@ def pure_profile(epsilon: Fraction, x: Fraction) -> arb:
         return ball(0)
     # (e^ε − e^x)/(1 + e^ε) = (1 − e^(x−ε))/(1 + e^(−ε)): nothing overflows.
     return -ball(x - epsilon).expm1() / (1 + (-ball(epsilon)).exp())
+
+
+def pure_band(epsilon: Fraction, x: FloatArray) -> Band:
+    """The same in floats, at many x."""
+    low, high = (-np.expm1(np.minimum(x - end, 0.0)) / (1 + np.exp(-end)) for end in ends(epsilon))
+    return widen(low, high, units=16)
+
+
+def response_atoms(epsilon: Fraction, *, categories: int, share: float = 1.0) -> Atoms:
+    """The losses of k-ary randomized response: ε for the truth, −ε for the other answer."""
+    low, high = ends(epsilon)
+    small = math.exp(-low)
+    truth = share / (1 + (categories - 1) * small)
+    rest = (categories - 2) * small * truth
+    return atoms(
+        [high, 0.0, -low],
+        [truth, rest, small * truth],
+        rounding=2 * UNIT * high,
+        units=64 + 8 * high,
+    )

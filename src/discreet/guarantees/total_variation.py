@@ -7,17 +7,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from discreet.balls import ball
 from discreet.exact import Number
-from discreet.guarantees.profile import delta_at, group_size, unit_interval
+from discreet.guarantees.bands import Atoms, Band, FloatArray, atoms, ends
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.profile import group_size, unit_interval
 
 if TYPE_CHECKING:
     from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class TotalVariation:
+class TotalVariation(Guarantee):
     """TV stability, the weakest notion here: it allows releasing one person in 1/t outright.
+
+    Its profile is t for every ε ≥ 0: nothing better holds when the mechanism may fail.
 
     >>> promise = TotalVariation(tv=0.25)
     >>> promise.delta(0), promise.delta(100)
@@ -36,27 +42,30 @@ class TotalVariation:
     def __repr__(self) -> str:
         return f"TotalVariation(tv={self.tv0!r})"
 
-    def delta(self, epsilon: Number) -> float:
-        """t for every ε ≥ 0, rounded up: nothing better holds when the mechanism may fail."""
-        return delta_at(self._profile, epsilon)
-
     def epsilon(self, delta: Number) -> float:
         """0 from δ = t on, infinite below."""
         return 0.0 if unit_interval(delta, name="delta") >= self.tv0 else math.inf
-
-    @property
-    def tv(self) -> float:
-        """t, rounded up."""
-        return self.delta(0)
-
-    @property
-    def advantage(self) -> float:
-        """Hit rate minus false-alarm rate of the best attacker: the total variation."""
-        return self.tv
 
     def group(self, k: int) -> TotalVariation:
         """What is promised to k people together: k·t by the triangle inequality."""
         return TotalVariation(min(Fraction(1), self.tv0 * group_size(k)))
 
-    def _profile(self, x: Fraction) -> arb:
+    @property
+    def _bounded(self) -> bool:
+        return self.tv0 == 0
+
+    def _escape(self, *, swapped: bool = False) -> Fraction:
+        return self.tv0
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        return 0.0
+
+    def _atoms(self, *, swapped: bool = False) -> Atoms | None:
+        return atoms([0.0], [ends(1 - self.tv0)[1]])
+
+    def _over(self, x: Fraction) -> arb:
         return ball(self.tv0)
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        low, high = ends(self.tv0)
+        return Band(np.full_like(x, low), np.full_like(x, high))

@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from discreet.balls import ball
-from discreet.exact import Number, non_negative, round_up
-from discreet.guarantees.profile import delta_at, epsilon_at, group_size
+from discreet.exact import Number, non_negative, round_up, sqrt_up
+from discreet.guarantees.bands import UNIT, Band, FloatArray, ends, widen
+from discreet.guarantees.gdp import GDP
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.profile import group_size
 
 if TYPE_CHECKING:
     from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class ZCDP:
+class ZCDP(Guarantee):
     """ρ-zCDP (Bun and Steinke 2016). Gaussian noise has ρ = (Δ/σ)²/2; ρ adds up.
 
     >>> promise = ZCDP(rho=0.5)
@@ -34,30 +39,35 @@ class ZCDP:
     def __repr__(self) -> str:
         return f"ZCDP(rho={self.rho!r})"
 
-    def delta(self, epsilon: Number) -> float:
-        """The least of three proved bounds, rounded up (see `zcdp_profile`)."""
-        return delta_at(self._profile, epsilon)
-
-    def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 proved for this δ, rounded up; infinite at δ = 0."""
-        return epsilon_at(self._profile, delta, reaches_zero=self.rho == 0)
-
-    @property
-    def tv(self) -> float:
-        """At most √(ρ/2) and √(1 − e^(−ρ)), rounded up."""
-        return self.delta(0)
-
-    @property
-    def advantage(self) -> float:
-        """Hit rate minus false-alarm rate of the best attacker: the total variation."""
-        return self.tv
+    def bracket(self, delta: Number) -> tuple[float, float]:
+        """Gaussian noise of this ρ is below, what is proved for all mechanisms above."""
+        if self.rho == 0:
+            return 0.0, 0.0
+        mu = 2 * self.rho / sqrt_up(2 * self.rho)  # at most √(2ρ)
+        return GDP(mu).bracket(delta)[0], self.epsilon(delta)
 
     def group(self, k: int) -> ZCDP:
         """What is promised to k people together: k²·ρ (Bun and Steinke 2016, Prop. 1.9)."""
         return ZCDP(self.rho * group_size(k) ** 2)
 
-    def _profile(self, x: Fraction) -> arb:
+    @property
+    def _bounded(self) -> bool:
+        return self.rho == 0
+
+    @property
+    def _convex(self) -> bool:
+        return False  # the least of three bounds
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        # Bun and Steinke 2016, Proposition 1.3: ρ + 2·√(ρ·ln(1/δ)).
+        rho = float(self.rho)
+        return rho + 2 * math.sqrt(-rho * math.log(tail))
+
+    def _over(self, x: Fraction) -> arb:
         return zcdp_profile(self.rho, x)
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        return zcdp_band(self.rho, x)
 
 
 def zcdp_profile(rho: Fraction, x: Fraction) -> arb:
@@ -96,3 +106,30 @@ def _best_order(rho: Fraction, x: Fraction) -> Fraction:
         else:
             low = middle
     return Fraction(math.exp(low))
+
+
+def zcdp_band(rho: Fraction, x: FloatArray) -> Band:
+    """The same in floats, at many x; the best orders by the same bisection, all at once."""
+    if rho == 0:
+        return Band(np.zeros_like(x), np.zeros_like(x))
+    slope = round_up(rho)
+    low, high = np.full_like(x, -40.0), np.full_like(x, 40.0)
+    for _ in range(50):
+        middle = (low + high) / 2
+        u = np.exp(middle)
+        rising = (2 * u + 1) * slope - x - np.log1p(1 / u) > 0
+        low, high = np.where(rising, low, middle), np.where(rising, middle, high)
+    u = np.exp(low)
+
+    def at(r: float) -> FloatArray:
+        cost, gain = u * ((1 + u) * r), u * x
+        log_u, log_1u = u * np.log(u), (1 + u) * np.log1p(u)
+        error = 16 * UNIT * (cost + gain + np.abs(log_u) + log_1u)
+        renyi = np.exp(np.minimum(cost - gain + log_u - log_1u, 0.0))
+        tv = min(math.sqrt(r / 2), math.sqrt(-math.expm1(-r)))
+        value: FloatArray = np.minimum(renyi * (1 + 2 * error), tv)
+        return value
+
+    below, above = (at(r) for r in ends(rho))
+    widest = 64 * UNIT * (1 + slope + float(np.max(x)) ** 2 / min(slope, 1.0))
+    return widen(below * max(0.0, 1 - widest), above, units=16)

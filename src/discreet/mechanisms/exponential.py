@@ -15,7 +15,7 @@ from discreet import exact, laws
 from discreet.balls import ball, upper
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability
-from discreet.guarantees import Pure
+from discreet.guarantees import BoundedRange
 from discreet.laws.sharp import sharp
 from discreet.mechanisms.choice import positive_sensitivity
 from discreet.mechanisms.grids import check_noise
@@ -31,10 +31,11 @@ _EXACT_FLOAT: Final = 1 << 53
 class Exponential:
     """Chooses candidate i with probability ∝ e^(u_i/scale), scale = 2·sensitivity/ε.
 
-    That is ε-differential privacy (McSherry and Talwar 2007) for utilities u of which one person
-    can move each by at most ``sensitivity``, as computed, rounding included. If one person moves
-    them all up or all down, as with counts when a row is added or removed, say ``monotone=True``:
-    then scale = sensitivity/ε will do. A histogram of which a row is *replaced* is not monotone.
+    That is ε-differential privacy (McSherry and Talwar 2007), and ε-bounded range, about half as
+    revealing (Durfee and Rogers 2019), for utilities u of which one person can move each by at
+    most ``sensitivity``, as computed, rounding included. If one person moves them all up or all
+    down, as with counts when a row is added or removed, say ``monotone=True``: then
+    scale = sensitivity/ε will do. A histogram of which a row is *replaced* is not monotone.
 
     The choice is the argmax of utilities plus exact Gumbel noise: no weights are formed, so
     nothing under- or overflows.
@@ -90,7 +91,7 @@ class Exponential:
         >>> def balance(point):                       # a private median
         ...     return -abs(np.searchsorted(ages, point) - ages.size / 2)
         >>> median = Exponential(sensitivity=1, epsilon=200)
-        >>> 45 <= median.release_on(interval=(0, 120), step=0.5, utility=balance) <= 52
+        >>> 44 < median.release_on(interval=(0, 120), step=0.5, utility=balance) <= 52
         True
         """
         points = grid_points(interval, step)
@@ -104,9 +105,12 @@ class Exponential:
         return float(points[argmax(utilities, self.scale, "gumbel").index])
 
     @property
-    def guarantee(self) -> Pure:
-        """ε-differential privacy."""
-        return Pure(self.epsilon)
+    def guarantee(self) -> BoundedRange:
+        """ε-bounded range, which is more than ε-differential privacy."""
+        # log P(i)/P'(i) = (u_i − u'_i)/scale − log(Z/Z'), and the last term is the same for all
+        # i. So the losses lie in an interval as long as the differences (u_i − u'_i)/scale do:
+        # from −Δ to Δ over 2Δ/ε, or, if all have one sign, from 0 to Δ over Δ/ε. That is ε.
+        return BoundedRange(self.epsilon)
 
     def error(self, confidence: Number = Fraction(95, 100), *, candidates: int) -> float:
         """Return w such that the chosen utility is within w of the best, with this probability.

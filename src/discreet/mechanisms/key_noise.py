@@ -16,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import laws
+from discreet.balls import upper
+from discreet.guarantees import GDP, Pure
+from discreet.guarantees.key_pair import KeyPair
 from discreet.laws.tails import least_half_width
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -56,6 +59,34 @@ class KeyNoise:
         zero = self.mechanism.law(0)
         # P(1 + Z ≥ 1 + w) = P(Z ≥ w) = P(Z ≤ −w)
         return 1 + least_half_width(lambda w: zero.cdf(-w), 1 - self.chance)
+
+    @cached_property
+    def lone_chance(self) -> Fraction:
+        """The probability that a key of one unit is kept, rounded up."""
+        return min(self.chance, Fraction(upper(self.law(1).mass(True))))
+
+    @property
+    def hides(self) -> Pure | GDP:
+        """What the noise promises for a count that one unit moves from n ≥ 1 to n + 1.
+
+        Comparing with a threshold takes nothing from it. For Laplace noise it adds nothing
+        either: at n = T − 1 ≥ 1 the coins are r/(1 + r) and 1/(1 + r), r = e^(−1/scale), which
+        is randomized response. For Gaussian noise see `pair`.
+        """
+        if isinstance(self.mechanism, Laplace):
+            return Pure(1 / self.mechanism.scale)
+        return GDP(1 / self.mechanism.sigma)
+
+    @property
+    def pair(self) -> KeyPair:
+        """What one key tells: it is the unit's alone, or it is not. Exact for T ≥ 2.
+
+        The noise alone would allow coins at any distance c = T − n − 1 from the threshold. Of
+        those with n < 1 there are none, but they are no worse than the lone key: with the unit
+        first, such a coin's profile is at most P(Z ≥ c) ≤ P(Z ≥ T − 1).
+        """
+        gaussian = isinstance(self.hides, GDP)
+        return KeyPair(coins=[(0, self.lone_chance)], base=self.hides, stepwise=gaussian)
 
     def keep(self, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Compare each count plus noise with the threshold; a key without units is not kept."""

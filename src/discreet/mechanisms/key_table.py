@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from discreet import laws
 from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.errors import Refused
+from discreet.guarantees.key_pair import KeyPair
+from discreet.mechanisms.key_coins import worst_coins
 from discreet.noise import entropy
 from discreet.noise.bernoulli import Rational, coins_each
 from discreet.noise.workspace import in_blocks
@@ -45,6 +47,12 @@ class KeyTable:
         if n < len(self.numerators):
             return Fraction(self.numerators[max(n, 0)], 1 << self.bits)
         return Fraction(1)
+
+    @property
+    def pair(self) -> KeyPair:
+        """What one key tells: the coins (π(n), π(n+1)) that are the worst at some ε, exact."""
+        worst = worst_coins([*self.numerators, 1 << self.bits])
+        return KeyPair(coins=[(self.probability(n), self.probability(n + 1)) for n in worst])
 
     def keep(self, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Toss a coin for each key: True with probability exactly π of its count."""

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from discreet import laws
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability, sqrt_up
-from discreet.guarantees import Approx
+from discreet.guarantees import GDP, Approx, Guarantee
+from discreet.guarantees.binomial import MOST_RUNS
+from discreet.guarantees.key_pair import KeyPair
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_noise import KeyNoise, Reaches
 from discreet.mechanisms.key_table import KeyTable, check_length, key_table
@@ -96,9 +98,31 @@ class KeyThreshold:
         return mask
 
     @cached_property
-    def guarantee(self) -> Approx:
-        """(ε, δ)-differential privacy for one unit, added or removed."""
-        return Approx(self.epsilon, self.delta)
+    def guarantee(self) -> Guarantee:
+        """What holds for one unit, added or removed: (ε, δ)-differential privacy, and more.
+
+        >>> round(KeyThreshold(epsilon=1, delta=1e-6).guarantee.tv, 3)     # (1, 1e-6) has 0.462
+        0.442
+        >>> KeyThreshold(epsilon=1, delta=1e-6, rule="gaussian").guarantee.delta(1) <= 5e-7
+        True
+        """
+        # A unit moves each of its keys from n to n + 1 units, all in the same direction. Which
+        # n that is depends on the others, so for each key the worst counts, n = 0 included,
+        # where the key tells for certain that the unit is there. Coins of different keys are
+        # independent: m keys compose.
+        m, rule = self.max_groups, self._rule
+        if m == 1:
+            return rule.pair
+        if isinstance(rule, KeyNoise) and isinstance(rule.hides, GDP):
+            # The counts of all m keys together have the L2 sensitivity √m; on top, any of the
+            # keys may be the unit's alone (m·p ≥ 1 − (1 − p)^m).
+            base = GDP(sqrt_up(m * rule.hides.mu**2))
+            return KeyPair(base=base, failing=min(m * rule.lone_chance, Fraction(1)))
+        # For the other rules each key is (ε/m, p)-private, which composes in closed form.
+        lone = self.delta / m if isinstance(rule, KeyTable) else rule.lone_chance
+        if m > MOST_RUNS:
+            return Approx(self.epsilon, self.delta)
+        return Approx(self.epsilon / m, lone).repeat(m)
 
     @property
     def threshold(self) -> int | None:

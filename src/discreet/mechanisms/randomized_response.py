@@ -15,7 +15,7 @@ from discreet import laws
 from discreet.balls import ball, lower_fraction, upper
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability
-from discreet.guarantees import Pure
+from discreet.guarantees import Pure, ResponsePair
 from discreet.laws.sharp import sharp
 from discreet.mechanisms.answers import Answers, clamp, read_answers
 from discreet.mechanisms.choice import exactly_one
@@ -110,9 +110,21 @@ class RandomizedResponse:
         return self._channel.estimate(answers.flat, probability(confidence, name="confidence"))
 
     @cached_property
-    def guarantee(self) -> Pure:
-        """ε-differential privacy for each answer, without anybody to trust (local privacy)."""
-        return Pure(self.epsilon)
+    def guarantee(self) -> Pure | ResponsePair:
+        """ε-differential privacy for each answer, without anybody to trust (local privacy).
+
+        With more than two categories it is the tighter profile of this very law.
+
+        >>> RandomizedResponse(epsilon=1).guarantee.tv
+        0.4621171572600098
+        >>> RandomizedResponse(epsilon=1, categories=10).guarantee.tv
+        0.14663257409341549
+        """
+        # Two true answers a and b differ in the probabilities of the reports a and b alone. Where
+        # `truth` was given, ε is rounded up, and the profile grows with ε.
+        if self.categories == 2:
+            return Pure(self.epsilon)
+        return ResponsePair(self.epsilon, self.categories)
 
     def error(self, confidence: Number = Fraction(95, 100), *, respondents: int) -> float:
         """Return the half-width of an estimated share at the worst true share.

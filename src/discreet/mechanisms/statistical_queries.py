@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet import bounds, laws
 from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number, number, round_up, sqrt_up
-from discreet.guarantees import GDP, Pure
+from discreet.guarantees import GDP, Guarantee, Pure
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.query_noise import noise_on_sum
@@ -51,8 +51,8 @@ class StatisticalQueries:
     True
     >>> 0.1 < queries.ask(lambda age: age < 30, vectorized=True) < 0.3       # 20 % are
     True
-    >>> queries.asked, queries.guarantee, float(queries.total.mu)
-    (2, GDP(mu=Fraction(1, 10)), 0.1414213562373095)
+    >>> queries.asked, queries.guarantee, round(queries.total.epsilon(1e-6), 4)
+    (2, GDP(mu=Fraction(1, 10)), 0.5751)
     """
 
     def __init__(
@@ -125,14 +125,15 @@ class StatisticalQueries:
         return Pure(self._noise.epsilon)
 
     @property
-    def total(self) -> GDP | Pure:
+    def total(self) -> Guarantee:
         """The promise of all answers so far, each query free to depend on those before it.
 
-        k answers cost √k·μ (Dong, Roth and Su 2022, Corollary 3.3), or k·ε.
+        k answers cost √k·μ (Dong, Roth and Su 2022, Corollary 3.3), or k times ε, composed.
         """
+        asked = self._asked
         if isinstance(self._noise, Gaussian):
-            return GDP(sqrt_up(self._asked * self._noise.mu**2))
-        return Pure(self._asked * self._noise.epsilon)
+            return GDP(sqrt_up(asked * self._noise.mu**2))
+        return self.guarantee.repeat(asked) if asked else Pure(0)
 
     @property
     def tv(self) -> float:

@@ -1,0 +1,1 @@
+"""Budgets for fully adaptive sessions: caps, what a charge costs, and the filter between them."""

@@ -1,0 +1,244 @@
+"""Several mechanisms on the same people, accounted together.
+
+A fixed list of mechanisms, each of whose questions may depend on the answers before, is
+dominated by the product of their pairs (Zhu, Dong and Wang 2022, Theorem 10), so the privacy
+losses add up as independent random numbers. For a list that is not fixed beforehand see
+`Filter`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from discreet.balls import ball
+from discreet.errors import Refused
+from discreet.exact import Number, number, round_up
+from discreet.guarantees import attacker
+from discreet.guarantees.approx import Approx
+from discreet.guarantees.bands import Band, FloatArray
+from discreet.guarantees.binomial import MOST_RUNS, repeated_pure
+from discreet.guarantees.bounded_range import BoundedRange
+from discreet.guarantees.convolution.reading import Parts, Reading, Start
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.laplace import LaplacePair
+from discreet.guarantees.profile import HalfProfile, unit_interval
+from discreet.guarantees.pure import Pure
+from discreet.guarantees.response import ResponsePair
+from discreet.guarantees.sampled import OneWay
+from discreet.guarantees.total_variation import TotalVariation
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from discreet.guarantees.near import Near
+
+_FAINT = Fraction(1, 10**9)  # searches need not look at a smaller δ
+
+
+@dataclass(frozen=True, repr=False)
+class Composition(Guarantee):
+    """Guarantees that hold together: pairs of a guarantee and how often it was used.
+
+    Made by `dp.compose` and `g.repeat`. Answers come with both bounds: `bracket` gives them,
+    `epsilon` and `delta` are the upper ones. The grid is refined until the bracket is within
+    `tolerance` or `memory` bytes are in use; where that is not reached, the answer is still an
+    upper bound, and a `LooseBound` warning says how loose it is.
+
+    >>> from discreet.guarantees import LaplacePair, compose
+    >>> both = compose([LaplacePair(epsilon=1), LaplacePair(epsilon=0.5)])
+    >>> lower, upper = both.bracket(0.01)
+    >>> round(lower, 4), round(upper, 4)
+    (1.46, 1.46)
+    """
+
+    parts: tuple[tuple[Guarantee, int], ...]
+    tolerance: float | None = field(default=None, compare=False)
+    memory: int = field(default=2**30, compare=False)
+    _starts: Mapping[bool, Start] = field(default_factory=dict, compare=False)
+    _readings: dict[bool, Reading] = field(default_factory=dict, compare=False, init=False)
+
+    def __repr__(self) -> str:
+        return "Composition(" + ", ".join(f"{count} × {g!r}" for g, count in self.parts) + ")"
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def delta(self, epsilon: Number) -> float:
+        """δ at this ε (any real number), rounded up."""
+        if self._closed is not None:
+            return super().delta(epsilon)
+        x = number(epsilon, name="epsilon")
+        if x >= self._most:
+            return 0.0
+        if x >= 0:
+            return max(self._reading(swapped).delta(x) for swapped in self._sides)
+        # δ(x) = 1 − e^x + e^x·δ′(−x)
+        other = max(self._reading(not swapped).delta(-x) for swapped in self._sides)
+        return min(1.0, math.nextafter(-math.expm1(x) + math.exp(x) * other, 2) * (1 + 2**-50))
+
+    def epsilon(self, delta: Number) -> float:
+        """The least ε ≥ 0 found for this δ, rounded up; infinite if there is none."""
+        return self.bracket(delta)[1]
+
+    def bracket(self, delta: Number) -> tuple[float, float]:
+        """Bounds (lower, upper) on the least ε ≥ 0 at this δ."""
+        target = unit_interval(delta, name="delta")
+        if self._closed is not None:
+            upper = super().epsilon(target)
+            return math.nextafter(upper, 0) if upper else 0.0, upper
+        if target == 0:
+            return (self._most, self._most) if self._bounded else (math.inf, math.inf)
+        if target < self._failing:
+            return math.inf, math.inf
+        found = [self._reading(swapped).bracket(target) for swapped in self._sides]
+        upper = min(self._most, max(high for _, high in found))
+        return min(upper, max(low for low, _ in found)), upper
+
+    def tradeoff(self, false_alarm_rate: Number) -> float:
+        """The best hit rate of any attacker with this false-alarm rate, rounded up."""
+        return attacker.best_hit_rate(
+            self.delta, false_alarm_rate, largest=self._most, search=self._near.delta
+        )
+
+    def posterior(self, prior: Number, event_probability: Number = 0) -> float:
+        """The most that a belief of `prior` in a fact about one person can become."""
+        return attacker.posterior(self, prior, event_probability, search=self._near.delta)
+
+    @cached_property
+    def _near(self) -> Near:
+        """The profile as a table, to search in."""
+        from discreet.guarantees.near import Near
+
+        return Near(self, tail=min(Fraction(1), self._failing + _FAINT))
+
+    @property
+    def _sides(self) -> tuple[bool, ...]:
+        """The orders of the neighbours to look at; one, if they are alike."""
+        return (False,) if len(self._orders) == 1 else (False, True)
+
+    def _reading(self, swapped: bool) -> Reading:
+        if self._symmetric:
+            swapped = False
+        if swapped not in self._readings:
+            self._readings[swapped] = Reading(
+                self.parts, swapped, self.tolerance, self.memory, self._starts.get(swapped)
+            )
+        return self._readings[swapped]
+
+    @staticmethod
+    def of(
+        counts: dict[Guarantee, int],
+        tolerance: float | None,
+        memory: int,
+        starts: Mapping[bool, Start],
+    ) -> Composition:
+        """Compose guarantees by how often each is used."""
+        made = Composition(tuple(counts.items()), tolerance, memory, starts)
+        made.__dict__["counts"] = counts  # hashed once; thousands of fractions take their time
+        return made
+
+    @cached_property
+    def counts(self) -> dict[Guarantee, int]:
+        """How often each guarantee was used; copied, not changed, by a longer composition."""
+        return dict(self.parts)
+
+    def followed_by(self, more: Parts) -> Mapping[bool, Start]:
+        """What a composition with more parts can start from."""
+        starts = {side: (held, between + more) for side, (held, between) in self._starts.items()}
+        return {**starts, **{side: (held, more) for side, held in self._readings.items()}}
+
+    # -- the pair ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _symmetric(self) -> bool:
+        return all(g._symmetric for g, _ in self.parts)
+
+    @property
+    def _bounded(self) -> bool:
+        return all(g._bounded for g, _ in self.parts)
+
+    @cached_property
+    def _failing(self) -> Fraction:
+        """The chance that some part fails outright, rounded down: no ε has a smaller δ."""
+        safe = min(
+            sum(count * math.log1p(-g._escape(swapped=side)) for g, count in self.parts)
+            if all(g._escape(swapped=side) < 1 for g, _ in self.parts)
+            else -math.inf
+            for side in self._sides
+        )
+        return Fraction(max(0.0, -math.expm1(safe) * (1 - 1e-9)))
+
+    @cached_property
+    def _most(self) -> float:
+        """The sum of the largest losses, rounded up; infinite if one of them is."""
+        if not self._bounded:
+            return math.inf
+        return round_up(sum((count * largest_loss(g) for g, count in self.parts), Fraction(0)))
+
+    @cached_property
+    def _orders(self) -> tuple[tuple[HalfProfile, HalfProfile], ...]:
+        if any(type(g) is OneWay for g, _ in self.parts):
+            return ((self._over, self._under),)
+        return super()._orders
+
+    @cached_property
+    def _closed(self) -> tuple[Fraction, HalfProfile, HalfProfile] | None:
+        """The chance that nothing fails outright, and the profiles of the rest, where there is
+        a formula for them: runs under one pure ε, or a single guarantee."""
+        epsilon, runs, safe, alone = Fraction(0), 0, Fraction(1), None
+        for g, count in self.parts:
+            match g:
+                case TotalVariation(t):
+                    safe *= (1 - t) ** count if count <= MOST_RUNS else 1
+                    e = epsilon
+                case Approx(e, d):
+                    safe, runs = safe * (1 - d) ** min(count, MOST_RUNS), runs + count
+                case Pure(e) | ResponsePair(e, 2) | LaplacePair(e, 1):
+                    runs += count
+                case _ if alone is None and count == 1:
+                    alone, e = g, epsilon
+                case _:
+                    return None
+            if count > MOST_RUNS or runs > MOST_RUNS or epsilon not in (0, e):
+                return None
+            epsilon = e
+        if alone is None:
+            profile = partial(repeated_pure, epsilon, runs)
+            return safe, profile, profile
+        return None if runs and epsilon else (safe, alone._over, alone._under)
+
+    def _over(self, x: Fraction) -> arb:
+        return self._formula(x, swapped=False)
+
+    def _under(self, x: Fraction) -> arb:
+        return self._formula(x, swapped=True)
+
+    def _formula(self, x: Fraction, *, swapped: bool) -> arb:
+        if self._closed is None:
+            raise Refused("a composition is read through `delta` and `epsilon`")
+        safe, over, under = self._closed
+        return 1 - ball(safe) * (1 - (under if swapped else over)(x))
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        raise Refused("compose the parts, not their composition")
+
+    # -- what follows ------------------------------------------------------------------------------
+
+    def group(self, k: int) -> Guarantee:
+        """What is promised to k people together: the composition of what each part promises."""
+        from discreet.guarantees.compose import compose
+
+        return compose([g.group(k).repeat(count) for g, count in self.parts])
+
+
+def largest_loss(guarantee: Guarantee) -> Fraction:
+    """The multiplicative distance of a bounded guarantee: exact, or rounded up."""
+    match guarantee:
+        case Pure(e) | LaplacePair(e, _) | ResponsePair(e, _) | BoundedRange(e) | Approx(e, _):
+            return e
+        case _:
+            return Fraction(guarantee.epsilon(0))

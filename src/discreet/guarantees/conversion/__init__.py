@@ -1,0 +1,1 @@
+"""The least ρ and μ of a mechanism, one theorem a function."""

@@ -1,0 +1,84 @@
+"""Group privacy of any profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.balls import ball
+from discreet.guarantees.bands import Band, FloatArray, widen
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.profile import group_size
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from discreet.guarantees.profile import HalfProfile
+
+
+@dataclass(frozen=True)
+class Grouped(Guarantee):
+    """What a guarantee for one person promises to k people together.
+
+    Going from one neighbour to the next k times, hockey-stick divergences add up with weights
+    1, e^x, …, e^((k−1)·x) (Vadhan 2017, Lemma 2.2), so
+
+        δ_k(k·x) ≤ δ(x)·(e^(k·x) − 1)/(e^x − 1).
+    """
+
+    single: Guarantee
+    size: int
+
+    def group(self, k: int) -> Guarantee:
+        """Groups of groups."""
+        return Grouped(self.single, self.size * group_size(k))
+
+    @property
+    def _symmetric(self) -> bool:
+        return self.single._symmetric
+
+    @property
+    def _bounded(self) -> bool:
+        return self.single._bounded
+
+    @property
+    def _convex(self) -> bool:
+        return False
+
+    def _escape(self, *, swapped: bool = False) -> Fraction:
+        # Where one person's limit is above 0, the bound grows beyond any: nothing is promised.
+        return Fraction(self.single._escape(swapped=swapped) > 0)
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        return self.size * self.single._reach(tail, swapped=swapped)
+
+    def _over(self, x: Fraction) -> arb:
+        return self._grown(self.single._over, x)
+
+    def _under(self, x: Fraction) -> arb:
+        return self._grown(self.single._under, x)
+
+    def _grown(self, profile: HalfProfile, y: Fraction) -> arb:
+        x = y / self.size
+        if y == 0:
+            return (self.size * profile(x)).min(ball(1))
+        one = profile(x)
+        if one == 0:
+            return ball(0)
+        if y > 10**6:
+            return ball(1)
+        return (one * ball(y).expm1() / ball(x).expm1()).min(ball(1))
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        # x/k may round to either side: read the profile a little to each.
+        share = x / self.size
+        low = self.single._band(share * (1 + 2**-50), swapped=swapped).lower
+        high = self.single._band(share * (1 - 2**-50), swapped=swapped).upper
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            grown = np.expm1(np.minimum(x, 709.0)) / np.expm1(share)
+        growth = np.where(x > 0, grown, float(self.size))
+        grown_high = np.where(high > 0, high * growth, 0.0)
+        return widen(np.minimum(low * growth, 1.0), grown_high, units=32)

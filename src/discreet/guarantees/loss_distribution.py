@@ -1,0 +1,154 @@
+"""Any two laws, compared: multiplicative distance, hockey-stick divergence, total variation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, integer
+from discreet.guarantees.bands import Atoms, Band, FloatArray
+from discreet.guarantees.densities import LogDensity, cut
+from discreet.guarantees.grouped import Grouped
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.outcomes import Outcomes, read_outcomes
+from discreet.guarantees.profile import epsilon_at, group_size, just_below, unit_interval
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+@dataclass(frozen=True, repr=False)
+class LossDistribution(Guarantee):
+    """What it takes to tell two given laws apart, in both orders.
+
+    Made by `from_laws`. For continuous laws there are two tables of outcomes: a pessimistic
+    one, which is a little too easy to tell apart, and an optimistic one, which is a little too
+    hard; `bracket` reads both, everything else the first.
+
+    >>> g = LossDistribution.from_laws([0.5, 0.5], [0.25, 0.75])
+    >>> g.tv, g.delta(0.5)
+    (0.25, 0.08781968232496797)
+    >>> g.epsilon(0)                       # the multiplicative distance, log 2
+    0.6931471805599454
+    """
+
+    pessimistic: Outcomes
+    optimistic: Outcomes
+
+    @staticmethod
+    def from_laws(
+        p: ArrayLike | Sequence[Number] | LogDensity,
+        q: ArrayLike | Sequence[Number] | LogDensity,
+        *,
+        support: tuple[float, float] | None = None,
+        cells: int = 4096,
+    ) -> LossDistribution:
+        """Compare two laws, given as arrays of probabilities or by their log densities.
+
+        Arrays are exact: the floats or fractions given are the probabilities, and what they
+        lack to 1 beyond rounding counts as failure. Log densities are functions of an array of
+        reals, over a `support` of two floats, infinite ones included. They are integrated
+        numerically, so the answer is as good as that: it is meant for laws this package does
+        not know.
+
+        >>> import numpy as np
+        >>> def laplace(shift):
+        ...     return lambda x: -np.abs(x - shift) - np.log(2)
+        >>> g = LossDistribution.from_laws(laplace(0), laplace(1), support=(-np.inf, np.inf))
+        >>> round(g.tv, 5), round(g.epsilon(0), 9)         # 1 − e^(−1/2), and Δ/b
+        (0.39347, 1.0)
+        """
+        if callable(p) and callable(q) and support is not None:
+            count = integer(cells, name="cells", minimum=1)
+            rough, smooth = cut(p, q, support=_interval(support), cells=count)
+            return LossDistribution(rough, smooth)
+        if callable(p) or callable(q) or support is not None:
+            raise InvalidArgument(
+                name="p and q",
+                expected="two arrays, or two functions together with support=(lower, upper)",
+                given="a mix of them",
+            )
+        outcomes = read_outcomes(p, q)
+        return LossDistribution(outcomes, outcomes)
+
+    def __repr__(self) -> str:
+        return f"LossDistribution({len(self.pessimistic.pairs)} outcomes)"
+
+    def bracket(self, delta: Number) -> tuple[float, float]:
+        """Bounds (lower, upper) on the least ε ≥ 0 at this δ, from the two tables."""
+        upper = self.epsilon(delta)
+        if self.optimistic is self.pessimistic:
+            return just_below(upper), upper
+        tables = (self.optimistic, self.optimistic.swapped)
+        if unit_interval(delta, name="delta") == 0:
+            lower = max(table.largest_loss for table in tables)
+        else:
+            orders = [(table.profile, table.profile) for table in tables]
+            lower = epsilon_at(orders, delta, bounded=True)
+        return min(just_below(lower), upper), upper
+
+    def epsilon(self, delta: Number) -> float:
+        """The least ε ≥ 0 at this δ, rounded up; at δ = 0 the multiplicative distance."""
+        if unit_interval(delta, name="delta") > 0:
+            return super().epsilon(delta)
+        largest = max(self._table(side).largest_loss for side in (False, True))
+        return max(0.0, largest)
+
+    def group(self, k: int) -> Guarantee:
+        """What is promised to k people together, if these laws are the worst neighbours."""
+        return self if group_size(k) == 1 else Grouped(self, k)
+
+    def _table(self, swapped: bool) -> Outcomes:
+        return self.pessimistic.swapped if swapped else self.pessimistic
+
+    @property
+    def _symmetric(self) -> bool:
+        return False
+
+    @property
+    def _bounded(self) -> bool:
+        return self._escape() == 0 and self._escape(swapped=True) == 0
+
+    def _escape(self, *, swapped: bool = False) -> Fraction:
+        return self._table(swapped).failing
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        largest = self._table(swapped).largest_loss
+        return (
+            largest * (1 + 2.0**-40)
+            if math.isfinite(largest)
+            else super()._reach(tail, swapped=swapped)
+        )
+
+    def _atoms(self, *, swapped: bool = False) -> Atoms | None:
+        if self.optimistic is not self.pessimistic:
+            return None
+        return self._table(swapped).atoms
+
+    def _over(self, x: Fraction) -> arb:
+        return self.pessimistic.profile(x)
+
+    def _under(self, x: Fraction) -> arb:
+        return self.pessimistic.swapped.profile(x)
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        above = self._table(swapped).band(x)
+        if self.optimistic is self.pessimistic:
+            return above
+        table = self.optimistic.swapped if swapped else self.optimistic
+        return Band(table.band(x).lower, above.upper)
+
+
+def _interval(support: tuple[float, float]) -> tuple[float, float]:
+    lower, upper = (float(end) for end in support)
+    if not lower < upper:
+        raise InvalidArgument(
+            name="support", expected="a pair (lower, upper), lower below upper", given=str(support)
+        )
+    return lower, upper

@@ -1,0 +1,214 @@
+"""Privacy by Poisson sampling: each person takes part with a small probability only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.balls import ball
+from discreet.errors import Refused
+from discreet.exact import Number
+from discreet.guarantees.bands import UNIT, Atoms, Band, FloatArray, ends, widen
+from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.profile import HalfProfile, group_size, unit_interval
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+_FAR = 10**6
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class SampledPair(Guarantee):
+    """A mechanism on a Poisson sample of rate q, for neighbours that add or remove a person.
+
+    With (P, Q) the pair of the mechanism, present and absent, the sampled pair is
+    ((1−q)·Q + q·P, Q): it dominates for every mechanism (Zhu, Dong and Wang 2022, Theorem 11).
+    Its two orders differ; `remove` is the first against the second, `add` the other way round.
+
+    >>> from discreet.guarantees import GDP
+    >>> g = SampledPair(GDP(mu=1), rate=0.8)
+    >>> g.remove.delta(1), g.add.delta(1), g.delta(1)
+    (0.08169517865853554, 0.02313621040908985, 0.08169517865853554)
+    """
+
+    base: Guarantee
+    rate: Fraction
+
+    def __init__(self, base: Guarantee, rate: Number) -> None:
+        if isinstance(base, SampledPair | OneWay):
+            raise Refused("sample once, with the product of the rates, then guarantee that")
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "rate", unit_interval(rate, name="rate"))
+
+    def __repr__(self) -> str:
+        return f"SampledPair({self.base!r}, rate={self.rate!r})"
+
+    @property
+    def remove(self) -> OneWay:
+        """The order in which the person is there first: telling presence from absence."""
+        return OneWay(self, swapped=False)
+
+    @property
+    def add(self) -> OneWay:
+        """The order in which the person comes second."""
+        return OneWay(self, swapped=True)
+
+    def group(self, k: int) -> Guarantee:
+        """What is promised to k people together: at least that of a group without sampling."""
+        return self if group_size(k) == 1 else self.base.group(k)
+
+    @property
+    def _symmetric(self) -> bool:
+        return False
+
+    @property
+    def _bounded(self) -> bool:
+        return self.rate == 0 or self.base._bounded
+
+    @property
+    def _convex(self) -> bool:
+        return self.base._convex
+
+    def _escape(self, *, swapped: bool = False) -> Fraction:
+        if not swapped:
+            return self.rate * self.base._escape()
+        return self.base._escape(swapped=True) if self.rate == 1 else Fraction(0)
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        q, far = float(self.rate), self.base._reach(tail, swapped=swapped)
+        if not swapped:
+            return min(far, math.log1p(q * math.expm1(min(far, 700.0))))
+        return min(far, -math.log1p(q * math.expm1(-far))) if q < 1 else far
+
+    def _over(self, x: Fraction) -> arb:
+        """q·δ(ln(1 + (e^x − 1)/q)), for the mixture against Q (Balle, Barthe, Gaboardi 2018)."""
+        q = self.rate
+        if q == 0:
+            return ball(0)
+        if q == 1:
+            return self.base._over(x)
+        if x > _FAR:  # the inner argument is above x, and e^x has no ball
+            return ball(q) * self.base._over(x).union(ball(0))
+        inner = (ball(x).expm1() / ball(q)).log1p()
+        return ball(q) * _at(self.base._over, inner)
+
+    def _under(self, x: Fraction) -> arb:
+        """e^x·q·β·δ′(−ln β) with β = 1 − (1 − e^(−x))/q, and 0 from β = 0 on.
+
+        The call of Q against the mixture is e^x times the put of the mixture against Q at
+        e^(−x), and a put of the mixture is q times a put of P against Q at β.
+        """
+        q = self.rate
+        if q == 0:
+            return ball(0)
+        if q == 1:
+            return self.base._under(x)
+        beta = 1 + (-ball(x)).expm1() / ball(q)
+        if not beta > 0:
+            # Where the sign is not decided, β is as small as the balls are: bound by its top.
+            if beta <= 0:
+                return ball(0)
+            return ball(x).exp() * ball(q) * beta.abs_upper() * ball(1).union(ball(0))
+        return ball(x).exp() * ball(q) * beta * _at(self.base._under, -beta.log())
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        if self.rate == 0:
+            return Band(np.zeros_like(x), np.zeros_like(x))
+        return self._band_under(x) if swapped else self._band_over(x)
+
+    def _band_over(self, x: FloatArray) -> Band:
+        q_low, q_high = ends(self.rate)
+        # The profile falls, so the upper bound is read a little to the left.
+        near, far = (
+            _inner(x, q) * (1 + sign * 16 * UNIT) for q, sign in ((q_high, -1), (q_low, 1))
+        )
+        return widen(
+            q_low * self.base._band(far).lower, q_high * self.base._band(near).upper, units=4
+        )
+
+    def _band_under(self, x: FloatArray) -> Band:
+        def side(q: float, sign: int) -> tuple[FloatArray, FloatArray]:
+            """e^x·q·β and −ln β = −ln(1 + y), with y rounded to the side of the sign."""
+            y = np.expm1(-x) / q * (1 + sign * 16 * UNIT)
+            inside = np.clip(y, -1 + 2.0**-52, 0.0)
+            beta = np.where(y > -1, 1 + inside, 0.0)
+            return np.exp(np.minimum(x, 700.0)) * q * beta, -np.log1p(inside)
+
+        q_low, q_high = ends(self.rate)
+        (low, far), (high, near) = side(q_low, 1), side(q_high, -1)
+        slack = 1 + 16 * UNIT
+        return widen(
+            low * self.base._band(far * slack, swapped=True).lower,
+            high * self.base._band(near / slack, swapped=True).upper,
+            units=32,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class OneWay(Guarantee):
+    """One order of the two neighbours of another guarantee, such as adding a person."""
+
+    pair: Guarantee
+    swapped: bool
+
+    def __repr__(self) -> str:
+        return f"{self.pair!r}.{'add' if self.swapped else 'remove'}"
+
+    def group(self, k: int) -> Guarantee:
+        """What is promised to k people together."""
+        return self if group_size(k) == 1 else self.pair.group(k)
+
+    @property
+    def _symmetric(self) -> bool:
+        return False
+
+    @property
+    def _bounded(self) -> bool:
+        return self.pair._bounded
+
+    @property
+    def _orders(self) -> tuple[tuple[HalfProfile, HalfProfile], ...]:
+        return ((self._over, self._under),)
+
+    @property
+    def _convex(self) -> bool:
+        return self.pair._convex
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        return self.pair._reach(tail, swapped=swapped != self.swapped)
+
+    def _atoms(self, *, swapped: bool = False) -> Atoms | None:
+        return self.pair._atoms(swapped=swapped != self.swapped)
+
+    def _escape(self, *, swapped: bool = False) -> Fraction:
+        return self.pair._escape(swapped=swapped != self.swapped)
+
+    def _over(self, x: Fraction) -> arb:
+        return self.pair._under(x) if self.swapped else self.pair._over(x)
+
+    def _under(self, x: Fraction) -> arb:
+        return self.pair._over(x) if self.swapped else self.pair._under(x)
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        return self.pair._band(x, swapped=swapped != self.swapped)
+
+
+def _at(profile: HalfProfile, inner: arb) -> arb:
+    """A profile that never increases, at an argument known as a ball."""
+    from discreet.balls import lower_fraction, upper_fraction
+
+    left, right = max(Fraction(0), lower_fraction(inner)), max(Fraction(0), upper_fraction(inner))
+    return profile(left).union(profile(right))
+
+
+def _inner(x: FloatArray, q: float) -> FloatArray:
+    """log(1 + (e^x − 1)/q), which is x − log q + log(1 − (1 − q)·e^(−x)) for large x."""
+    small = np.minimum(x, 30.0)
+    far = x - math.log(q) + np.log1p((q - 1) * np.exp(-x))
+    return np.where(x < 30, np.log1p(np.expm1(small) / q), far)
