@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 
 # The parts that privacy rests on have their own floor.
-GUARDED := src/discreet/noise/*,src/discreet/mechanisms/*,src/discreet/exact.py
+GUARDED := src/discreet/noise/*,src/discreet/mechanisms/*,src/discreet/guarantees/*,src/discreet/exact.py
 FLOOR := 95
 
 .DEFAULT_GOAL := help
@@ -31,10 +31,11 @@ test: $(VENV)/.installed-dev ## run every gate: lint, types, layers, tests, cove
 test-long: $(VENV)/.installed-dev ## run the tests that take minutes
 	$(BIN)/pytest -m long
 
-bench: $(VENV)/.installed ## measure speed against NumPy's insecure noise
+bench: $(VENV)/.installed $(PEERS)/.installed ## measure speed against NumPy and other accountants
 	$(BIN)/python -m benchmarks.run
+	$(PEERS)/bin/python -m benchmarks.run --accounting
 
-bench-peers: $(PEERS)/.installed ## the same, with other libraries beside it
+bench-peers: $(PEERS)/.installed ## noise, with other libraries beside it
 	$(PEERS)/bin/python -m benchmarks.run --peers
 
 clean: ## remove environments, caches and results

@@ -6,42 +6,43 @@ import json
 import platform
 import sys
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 import discreet as dp
-from benchmarks import noise, peers, responses, selection
 from benchmarks.timing import Row
 
 HERE = Path(__file__).parent
+TABLES = {
+    "noise": ["noise", "selection", "responses"],
+    "peers": ["peers"],
+    "accounting": ["accounting"],
+}
+HEADINGS = {"noise": "Speed", "peers": "Peers", "accounting": "Accounting"}
 
 
 def main(arguments: list[str]) -> None:
     """Run the tables that were asked for and write them down."""
-    with_peers = "--peers" in arguments
-    tables = (
-        {"peers": peers.rows}
-        if with_peers
-        else {"noise": noise.rows, "selection": selection.rows, "responses": responses.rows}
-    )
-    name = "RESULTS-peers" if with_peers else "RESULTS"
+    kind = next((kind for kind in TABLES if f"--{kind}" in arguments), "noise")
+    name = "RESULTS" if kind == "noise" else f"RESULTS-{kind}"
     measured: list[Row] = []
-    for rows in tables.values():
-        for row in rows():
+    for module in TABLES[kind]:
+        for row in import_module(f"benchmarks.{module}").rows():
             print(
                 f"{_mark(row)} {row.what}: {row.ours} | {row.reference} | {row.ratio}", flush=True
             )
             measured.append(row)
-    (HERE / f"{name}.md").write_text(_markdown(measured, with_peers))
+    (HERE / f"{name}.md").write_text(_markdown(measured, kind))
     document = {"machine": _machine(), "rows": [row.as_dict() for row in measured]}
     (HERE / f"{name}.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
-def _markdown(rows: list[Row], with_peers: bool) -> str:
-    command = "make bench-peers" if with_peers else "make bench"
+def _markdown(rows: list[Row], kind: str) -> str:
+    command = "make bench-peers" if kind == "peers" else "make bench"
     head = [
-        "# Peers" if with_peers else "# Speed",
+        f"# {HEADINGS[kind]}",
         "",
         f"Made by `{command}`. Times are the best of several rounds in which each job and its",
         "reference took turns; machines are shared and noisy, so read the ratios.",

@@ -32,7 +32,7 @@ from discreet.guarantees import (
 
 DIGITS = 60
 # Some ms an example: no search for the smallest failing one, which would take minutes.
-FEW = settings(max_examples=20, phases=(Phase.explicit, Phase.generate))
+FEW = settings(max_examples=12, phases=(Phase.explicit, Phase.generate))
 
 
 # -- an independent computation: every sum of losses, one by one, with 60 digits ------------------

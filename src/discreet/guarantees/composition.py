@@ -9,7 +9,7 @@ losses add up as independent random numbers. For a list that is not fixed before
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -72,12 +72,12 @@ class Composition(Guarantee):
         if self._closed is not None:
             return super().delta(epsilon)
         x = number(epsilon, name="epsilon")
-        if x >= self._most:
+        if self._largest is not None and x >= self._largest:
             return 0.0
         if x >= 0:
-            return max(self._reading(swapped).delta(x) for swapped in self._sides)
+            return self._largest_delta(x, self._sides)
         # δ(x) = 1 − e^x + e^x·δ′(−x)
-        other = max(self._reading(not swapped).delta(-x) for swapped in self._sides)
+        other = self._largest_delta(-x, [not swapped for swapped in self._sides])
         return min(1.0, math.nextafter(-math.expm1(x) + math.exp(x) * other, 2) * (1 + 2**-50))
 
     def epsilon(self, delta: Number) -> float:
@@ -94,9 +94,18 @@ class Composition(Guarantee):
             return (self._most, self._most) if self._bounded else (math.inf, math.inf)
         if target < self._failing:
             return math.inf, math.inf
-        found = [self._reading(swapped).bracket(target) for swapped in self._sides]
-        upper = min(self._most, max(high for _, high in found))
-        return min(upper, max(low for low, _ in found)), upper
+        lower, upper = 0.0, 0.0
+        for swapped in self._sides:
+            low, high = self._reading(swapped).bracket(target, enough=lower)
+            lower, upper = max(lower, low), max(upper, high)
+        upper = min(self._most, upper)
+        return min(lower, upper), upper
+
+    def _largest_delta(self, x: Fraction, sides: Sequence[bool]) -> float:
+        found = 0.0
+        for swapped in sides:
+            found = max(found, self._reading(swapped).delta(x, enough=found))
+        return found
 
     def tradeoff(self, false_alarm_rate: Number) -> float:
         """The best hit rate of any attacker with this false-alarm rate, rounded up."""
@@ -173,11 +182,15 @@ class Composition(Guarantee):
         return Fraction(max(0.0, -math.expm1(safe) * (1 - 1e-9)))
 
     @cached_property
-    def _most(self) -> float:
-        """The sum of the largest losses, rounded up; infinite if one of them is."""
+    def _largest(self) -> Fraction | None:
+        """The sum of the largest losses; None if one of them is infinite."""
         if not self._bounded:
-            return math.inf
-        return round_up(sum((count * largest_loss(g) for g, count in self.parts), Fraction(0)))
+            return None
+        return sum((count * largest_loss(g) for g, count in self.parts), Fraction(0))
+
+    @property
+    def _most(self) -> float:
+        return math.inf if self._largest is None else round_up(self._largest)
 
     @cached_property
     def _orders(self) -> tuple[tuple[HalfProfile, HalfProfile], ...]:

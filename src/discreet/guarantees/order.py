@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.errors import Refused
 from discreet.guarantees.approx import Approx
-from discreet.guarantees.composition import Composition, largest_loss
+from discreet.guarantees.composition import Composition
 from discreet.guarantees.conversions import to_gdp, to_zcdp
 from discreet.guarantees.gdp import GDP
 from discreet.guarantees.guarantee import Guarantee
@@ -58,8 +58,7 @@ def _at_most(guarantee: Guarantee, x: Fraction, delta: Fraction) -> bool:
     """δ(x) ≤ delta for certain."""
     if isinstance(guarantee, Composition) and guarantee._closed is None:
         if delta == 0:
-            parts = guarantee.parts
-            return guarantee._bounded and sum(n * largest_loss(g) for g, n in parts) <= x
+            return guarantee._largest is not None and guarantee._largest <= x
         return guarantee.epsilon(delta) <= x
     return all(
         certainly_at_most(lambda p=profile: p(x), delta)  # type: ignore[misc]

@@ -19,7 +19,9 @@ from discreet.guarantees.bands import UNIT, Atoms, FloatArray
 from discreet.guarantees.convolution.hull import lower_hull
 from discreet.guarantees.guarantee import Guarantee
 
-_NOISE = 8 * UNIT  # what the arithmetic below can lose of a slope
+# Extended precision where the machine has it; its unit is what the arithmetic can lose.
+_WIDE = np.longdouble
+_NOISE = 8 * np.finfo(_WIDE).eps  # of a slope
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,34 +102,42 @@ def _spread(loss: GridLoss, right: FloatArray, left: FloatArray, step: float) ->
 def connect(pair: Guarantee, right: FloatArray, left: FloatArray, *, swapped: bool) -> GridLoss:
     """Connect the dots at the losses `right` and at minus the losses `left`, both from 0 up."""
     over, under = pair._band(right, swapped=swapped), pair._band(left, swapped=not swapped)
-    up, down = over.upper, under.upper
+    up, down = over.upper.astype(_WIDE), under.upper.astype(_WIDE)
     center = left.size - 1
-    masses, noise = np.empty(center + right.size), np.empty(center + right.size)
+    masses, noise = np.empty(center + right.size, _WIDE), np.empty(center + right.size, _WIDE)
     # To the right, the profile C falls by C(j) − C(j+1) over a cell of width h; as a slope in
     # e^ε, times the e^ε at the cell's left end, that is s(j). The mass at a point is the change
     # of slope there: e^h·s(j−1) − s(j).
-    growth = np.expm1(np.diff(right))
-    s = np.append((up[:-1] - up[1:]) / growth, 0.0)
+    growth = np.expm1(np.diff(right).astype(_WIDE))
+    s = np.append((up[:-1] - up[1:]) / growth, _WIDE(0))
     before = s[:-1] * (1 + growth)
     masses[center + 1 :] = before - s[1:]
-    noise[center + 1 :] = _NOISE * (before + s[1:])
+    noise[center + 1 :] = before + s[1:]
     # To the left, C(−x) = 1 − e^(−x) + e^(−x)·D(x), with D the profile of the swapped pair: the
     # slope of the last part over a cell is t(i) = (e^h·D(i) − D(i+1))/(e^h − 1). Beyond the
     # last point it is the line to (0, 1).
-    growth = np.expm1(np.diff(left))
+    growth = np.expm1(np.diff(left).astype(_WIDE))
     t = np.append((down[:-1] - down[1:]) / growth + down[:-1], down[-1])
-    below = np.exp(-left[1:])
+    below = np.exp(-left[1:].astype(_WIDE))
     masses[:center] = (below * (t[:-1] - t[1:]))[::-1]
-    noise[:center] = (_NOISE * below * (t[:-1] + t[1:]))[::-1]
+    noise[:center] = (below * (t[:-1] + t[1:]))[::-1]
     masses[center] = 1 - s[0] - t[0]
-    noise[center] = _NOISE * (1 + s[0] + t[0])
-    widths = np.concatenate(((below * (down[1:] - under.lower[1:]))[::-1], up - over.lower))
-    widths[0] += below[-1] * down[-1]  # beyond the last point the line is no part of a cell
+    noise[center] = 1 + s[0] + t[0]
+    # Neighbouring slopes are close, so their difference loses digits: the reason for the wide
+    # floats. Adding mass only adds to the profile.
+    rounding = (_NOISE * noise + 4 * UNIT * np.abs(masses)).astype(np.float64)
+    held = np.maximum(masses, 0).astype(np.float64)
+    below = np.exp(-left[1:])
+    widths = np.concatenate(
+        ((below * (under.upper[1:] - under.lower[1:]))[::-1], over.upper - over.lower)
+    )
+    # Beyond the last point the line is no part of a cell.
+    widths[0] += below[-1] * under.upper[-1]
     return GridLoss(
         first=-center,
-        masses=np.maximum(masses, 0.0) + noise,  # adding mass only adds to the profile
-        noise=2 * noise + np.maximum(-masses, 0.0),
+        masses=held + rounding,
+        noise=2 * rounding + np.maximum(-masses, 0).astype(np.float64),
         widths=widths,
-        infinite=float(up[-1]),
+        infinite=float(over.upper[-1]),
         failing=round_down(pair._escape(swapped=swapped)),
     )

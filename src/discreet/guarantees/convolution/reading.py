@@ -53,19 +53,25 @@ class Reading:
 
     # -- ε at δ ----------------------------------------------------------------------------------
 
-    def bracket(self, delta: Fraction) -> tuple[float, float]:
-        """Bounds on the least ε ≥ 0 whose δ is at most `delta`, which is above 0."""
+    def bracket(self, delta: Fraction, *, enough: float = 0.0) -> tuple[float, float]:
+        """Bounds on the least ε ≥ 0 whose δ is at most `delta`, which is above 0.
+
+        An upper bound below `enough` need not be refined: another order has more.
+        """
         if delta not in self._answers:
-            self._answers[delta] = self._bracket(delta)
+            found = self._bracket(delta, enough)
+            if found[1] <= enough:
+                return found
+            self._answers[delta] = found
         return self._answers[delta]
 
-    def _bracket(self, delta: Fraction) -> tuple[float, float]:
+    def _bracket(self, delta: Fraction, enough: float) -> tuple[float, float]:
         target = float(delta) * (1 - 2**-52)
         if target == 0.0:
             return 0.0, math.inf
         if self._extend(target):
             lower, upper = self._epsilons(target)
-            if _close(lower, upper, self._aim):
+            if _close(lower, upper, self._aim) or upper <= enough:
                 return lower, upper
         best = (0.0, math.inf)
         tail = max(_CUT * target / self._count, 1e-300)
@@ -76,7 +82,7 @@ class Reading:
             self._compute(plan)
             lower, upper = self._epsilons(target)
             before, best = best, (max(best[0], lower), min(best[1], upper))
-            if _close(*best, self._aim):
+            if _close(*best, self._aim) or best[1] <= enough:
                 return best
             if plan.size > _LARGE and _gap(*best) >= 0.7 * _gap(*before):
                 break  # a finer grid does not help
@@ -95,12 +101,14 @@ class Reading:
 
     # -- δ at ε ----------------------------------------------------------------------------------
 
-    def delta(self, epsilon: Fraction) -> float:
-        """An upper bound on δ at this ε ≥ 0."""
+    def delta(self, epsilon: Fraction, *, enough: float = 0.0) -> float:
+        """An upper bound on δ at this ε ≥ 0; one below `enough` need not be refined."""
         x = float(epsilon)
         x = math.nextafter(x, 0) if x > epsilon else x  # reading further left is safe
-        if self.curve is not None and self._good(x):
-            return self.curve.delta_above(x)
+        if self.curve is not None:
+            found = self.curve.delta_above(x)
+            if found <= enough or self._good(x):
+                return found
         sketch = planning.sketch(self.parts, tail=_TINY / self._count, swapped=self.swapped)
         _, mean, variance = sketch.cumulants(0.0)
         if x < mean - 40 - 8 * math.sqrt(variance):
@@ -116,7 +124,7 @@ class Reading:
             self._compute(plan)
             best = min(best, self._computed()[0].delta_above(x))
             before, doubt = doubt, self._doubt(x)
-            if self._good(x) or best == 0 or (plan.size > _LARGE and doubt >= 0.7 * before):
+            if self._good(x) or best <= enough or (plan.size > _LARGE and doubt >= 0.7 * before):
                 break  # or a finer grid does not help
             finer = self._finer(plan, 1.0, 1 + 4 * self._aim)
             if finer is None:
