@@ -8,6 +8,7 @@ import warnings
 from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from discreet.guarantees import (
     Approx,
     BoundedRange,
     Composition,
+    Failing,
     LaplacePair,
     Least,
     LossDistribution,
@@ -263,6 +265,7 @@ def test_nothing_and_one_thing_compose_to_themselves():
     assert compose([]) == Pure(0)
     assert compose([Pure(1)]) == Pure(1)
     assert Pure(1).repeat(1) == Pure(1)
+    assert GDP(1).repeat(0) == Pure(0)
     assert compose([ZCDP("0.1"), ZCDP("0.2")]) == ZCDP("0.3")
 
 
@@ -296,7 +299,7 @@ def test_only_guarantees_compose(bad):
         compose(bad)
 
 
-@pytest.mark.parametrize("k", [0, -1, 1.5, "many", 10**10])
+@pytest.mark.parametrize("k", [-1, 1.5, "many", 10**10])
 def test_bad_counts_are_refused(k):
     with pytest.raises(InvalidArgument, match="k must be"):
         Pure(1).repeat(k)
@@ -311,3 +314,63 @@ def test_the_least_of_facts_composes_better_than_each():
     law = LossDistribution.from_laws([0.005, 0.6192, 0.3758], [0.0007, 0.3758, 0.6235])
     assert all(law.within(g) for g in facts)
     assert law.repeat(20).epsilon("0.2") <= both
+
+
+# -- nothing dies ------------------------------------------------------------------------------
+
+HARD = [
+    [Pure(10**6), GDP(1)],
+    [GDP(240), LaplacePair(1)],
+    [GDP(1000), Pure(1)],
+    [ZCDP(10**10), Pure(1)],
+    [GDP("1e-160"), Pure(1)],
+    [GDP("1e-200"), Pure("1e-250")],
+    [SampledPair(GDP(1), "1e-400"), LaplacePair(1)],
+    [Pure(10**400), GDP(1)],
+    [TotalVariation(1), LaplacePair(1), GDP(1)],
+    [LossDistribution.from_laws([1, 0], [0, 1]), LaplacePair(1), GDP(1)],
+    [Failing(GDP(1), "1e-6").group(2).repeat(2), LaplacePair(1)],
+    [LossDistribution.from_laws([0.6, 0.4], [0.4, 0.6]).group(3).repeat(100), Pure(1)],
+    [LossDistribution.from_laws([0.5, 0.499, 0.001], [0.5, 0.5, 0]), LaplacePair(1)],
+]
+
+
+@pytest.mark.parametrize("parts", HARD, ids=str)
+@pytest.mark.filterwarnings("ignore::discreet.errors.LooseBound")
+def test_sizes_that_no_grid_can_hold_are_added_up(parts):
+    """Catches overflow, division by 0 and NaN: there is always an answer, and it is a bound."""
+    g = compose(parts, tolerance=1e-3)
+    lower, upper = g.bracket("1e-6")
+    assert 0 <= lower <= upper
+    for x in (-1, 0, 1, 10**400):
+        assert 0 <= g.delta(x) <= 1
+    single = max(part.epsilon("1e-6") for part in parts)
+    assert upper >= single * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("tolerance", [0, -1, math.nan, "x", 1e-300, 2])
+def test_bad_tolerances_are_refused_at_once(tolerance):
+    with pytest.raises(InvalidArgument, match="tolerance"):
+        compose([Pure(1), GDP(1)], tolerance=tolerance)
+
+
+@pytest.mark.parametrize("memory", [0, -5, 1, math.nan, "1GB", None])
+def test_bad_memory_limits_are_refused_at_once(memory):
+    with pytest.raises(InvalidArgument, match="memory"):
+        compose([Pure(1), GDP(1)], memory=memory)
+
+
+def test_many_gaussians_stay_short():
+    """Catches exact sums of ten thousand squares, which take seconds and fill pages."""
+    generator = np.random.default_rng(1)
+    mus = generator.uniform(0.001, 0.01, 10_000)
+    total = compose(GDP(float(mu)) for mu in mus)
+    assert float(total.mu) == pytest.approx(math.sqrt(float(mus @ mus)), rel=1e-12)
+    assert total.mu.denominator.bit_length() <= 64
+
+
+def test_mechanisms_compose_as_their_guarantees():
+    class Mechanism:
+        guarantee = Pure("0.1")
+
+    assert compose([Mechanism(), GDP(1)]) == compose([Pure("0.1"), GDP(1)])

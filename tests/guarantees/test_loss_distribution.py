@@ -190,3 +190,20 @@ def test_what_rounding_explains_is_no_failure():
     assert from_laws([0.1] * 10, [0.1] * 10).epsilon(0) == pytest.approx(0, abs=1e-12)
     lacking = from_laws([0.5, 0.4999999], [0.5, 0.5])
     assert lacking.delta(100) == pytest.approx(1e-7, rel=1e-6)
+
+
+def test_either_law_may_be_the_one_with_the_person():
+    """In two runs the person may play P in one and Q in the other. Catches composing a table
+    with itself in one order only, which is too little: 0.313 for 0.363 in this case."""
+    p, q = [Fraction(1, 20), Fraction(19, 20)], [Fraction(1, 2), Fraction(1, 2)]
+    twice = from_laws(p, q).repeat(2)
+    runs = [(a * b, c * d) for a, c in zip(p, q, strict=True) for b, d in zip(q, p, strict=True)]
+    mixed = from_laws([a for a, _ in runs], [b for _, b in runs])
+    for x in (0, 0.5, 1.5, 2):
+        assert mixed.delta(x) <= twice.delta(x)
+    assert mixed.delta(1.5) == pytest.approx(0.36296, abs=1e-5)
+    assert from_laws(p, q).delta(1) == from_laws(q, p).delta(1)
+
+
+def test_probabilities_may_be_written_as_fractions():
+    assert from_laws(["1/3", "2/3"], ["2/3", "1/3"]).tv == pytest.approx(1 / 3)

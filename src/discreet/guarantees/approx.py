@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.balls import ball, upper_fraction
 from discreet.exact import Number, non_negative
-from discreet.guarantees.bands import Atoms, Band, FloatArray, ends, widen
+from discreet.guarantees.bands import LARGEST, Atoms, Band, FloatArray, ends, widen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size, unit_interval
 from discreet.guarantees.pure import Pure, pure_band, pure_profile, response_atoms
@@ -73,7 +73,7 @@ class Approx(Guarantee):
         return self.delta0
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(self.epsilon0)
+        return float(min(self.epsilon0, LARGEST))
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=2, share=ends(1 - self.delta0)[1])

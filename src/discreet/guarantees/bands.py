@@ -19,6 +19,7 @@ from discreet.exact import round_down, round_up
 FloatArray: TypeAlias = NDArray[np.float64]
 
 UNIT = 2.0**-53  # the relative error of one operation
+LARGEST = Fraction(10**300)  # a loss that is still a float
 
 
 class Band(NamedTuple):
@@ -57,13 +58,18 @@ def band(value: FloatArray, *, error: FloatArray | float) -> Band:
     >>> band(np.array([0.5, 0.0]), error=0.25)
     Band(lower=array([0.25, 0.  ]), upper=array([0.75, 0.25]))
     """
-    return Band(np.maximum(value - error, 0.0), np.minimum(value + error, 1.0))
+    return _certain(np.maximum(value - error, 0.0), np.minimum(value + error, 1.0))
 
 
 def widen(lower: FloatArray, upper: FloatArray, *, units: float) -> Band:
     """Widen computed bounds by a relative error of so many units."""
     slack = units * UNIT
-    return Band(np.maximum(lower * (1 - slack), 0.0), np.clip(upper * (1 + slack), 0.0, 1.0))
+    return _certain(np.maximum(lower * (1 - slack), 0.0), np.clip(upper * (1 + slack), 0.0, 1.0))
+
+
+def _certain(lower: FloatArray, upper: FloatArray) -> Band:
+    """Where arithmetic overflowed nothing is known: from 0 to 1."""
+    return Band(np.where(np.isnan(lower), 0.0, lower), np.where(np.isnan(upper), 1.0, upper))
 
 
 def ends(x: Fraction) -> tuple[float, float]:

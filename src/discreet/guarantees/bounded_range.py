@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.balls import ball
 from discreet.exact import Number, non_negative
-from discreet.guarantees.bands import Band, FloatArray, ends, widen
+from discreet.guarantees.bands import LARGEST, Band, FloatArray, ends, widen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size
 
@@ -42,7 +42,7 @@ class BoundedRange(Guarantee):
         return BoundedRange(self.epsilon0 * group_size(k))
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(self.epsilon0)
+        return float(min(self.epsilon0, LARGEST))
 
     def _over(self, x: Fraction) -> arb:
         """The worst pairs have two losses, t and t − ε, and the profile

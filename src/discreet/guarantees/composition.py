@@ -9,6 +9,7 @@ losses add up as independent random numbers. For a list that is not fixed before
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,17 +17,17 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from discreet.balls import ball
-from discreet.errors import Refused
+from discreet.errors import LooseBound, Refused
 from discreet.exact import Number, number, round_up
 from discreet.guarantees import attacker
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bands import Band, FloatArray
 from discreet.guarantees.binomial import MOST_RUNS, repeated_pure
 from discreet.guarantees.bounded_range import BoundedRange
-from discreet.guarantees.convolution.reading import Parts, Reading, Start
+from discreet.guarantees.convolution.reading import DEFAULT_TOLERANCE, Parts, Reading, Start
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.laplace import LaplacePair
-from discreet.guarantees.profile import HalfProfile, unit_interval
+from discreet.guarantees.profile import HalfProfile, just_below, unit_interval
 from discreet.guarantees.pure import Pure
 from discreet.guarantees.response import ResponsePair
 from discreet.guarantees.sampled import OneWay
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 
     from discreet.guarantees.near import Near
 
+_FARTHEST = Fraction(10**300)  # δ never increases, so reading it here is safe
+_SHOWN = 5  # parts in a repr
+_SMALL = 1e-100
+_LARGE = 1e4  # a loss beyond which nothing is promised, and which no grid should hold
 _FAINT = Fraction(1, 10**9)  # searches need not look at a smaller δ
 
 
@@ -63,7 +68,9 @@ class Composition(Guarantee):
     _readings: dict[bool, Reading] = field(default_factory=dict, compare=False, init=False)
 
     def __repr__(self) -> str:
-        return "Composition(" + ", ".join(f"{count} × {g!r}" for g, count in self.parts) + ")"
+        shown = [f"{count} × {g!r}" for g, count in self.parts[:_SHOWN]]
+        more = len(self.parts) - len(shown)
+        return f"Composition({', '.join(shown)}{f', and {more} more' if more else ''})"
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -71,9 +78,13 @@ class Composition(Guarantee):
         """δ at this ε (any real number), rounded up."""
         if self._closed is not None:
             return super().delta(epsilon)
-        x = number(epsilon, name="epsilon")
+        x = min(number(epsilon, name="epsilon"), _FARTHEST)
         if self._largest is not None and x >= self._largest:
             return 0.0
+        if self._failing > Fraction(999_999, 10**6):
+            return 1.0
+        if not self._moderate:
+            return self._added_delta(x)
         if x >= 0:
             return self._largest_delta(x, self._sides)
         # δ(x) = 1 − e^x + e^x·δ′(−x)
@@ -89,17 +100,62 @@ class Composition(Guarantee):
         target = unit_interval(delta, name="delta")
         if self._closed is not None:
             upper = super().epsilon(target)
-            return math.nextafter(upper, 0) if upper else 0.0, upper
+            return just_below(upper), upper
         if target == 0:
-            return (self._most, self._most) if self._bounded else (math.inf, math.inf)
+            least = max(g.bracket(0)[0] for g, _ in self.parts)
+            return (just_below(self._most) if self._symmetric else least), self._most
         if target < self._failing:
             return math.inf, math.inf
         lower, upper = 0.0, 0.0
-        for swapped in self._sides:
+        for swapped in self._sides if self._moderate else ():
             low, high = self._reading(swapped).bracket(target, enough=lower)
             lower, upper = max(lower, low), max(upper, high)
+        if math.isinf(upper) or not self._moderate or lower == 0 < upper:
+            least, most = self._added_up(target)
+            lower, upper = max(lower, least), min(most, upper if self._moderate else most)
         upper = min(self._most, upper)
+        self._check_gap(min(lower, upper), upper)
         return min(lower, upper), upper
+
+    def _added_up(self, target: Fraction) -> tuple[float, float]:
+        """The plain bounds: at least the ε of each part, at most their sum with δ divided among
+        them (Dwork and Lei 2009)."""
+        share, total = target / len(self.parts), 0.0
+        for g, count in self.parts:
+            total += count * g.epsilon(share / count)
+        least = max(g.bracket(target)[0] for g, _ in self.parts)
+        return least, total * (1 + len(self.parts) * 2.0**-51)
+
+    def _added_delta(self, x: Fraction) -> float:
+        """δ at x by adding up: bounded parts get their largest loss, the others equal shares."""
+        bounded = sum((n * largest_loss(g) for g, n in self.parts if g._bounded), Fraction(0))
+        others = [(g, n) for g, n in self.parts if not g._bounded]
+        runs = sum(n for _, n in others)
+        if x <= bounded:  # no event gains more than the total variations add up to
+            total = min(Fraction(1), sum((Fraction(g.tv) * n for g, n in self.parts), Fraction(0)))
+            # For x < 0, 1 − e^x·(1 − δ(0)) is above the profile.
+            kept = math.exp(min(x, Fraction(0))) * float(1 - total) * (1 - 2**-50)
+            return min(1.0, round_up(1 - Fraction(kept)))
+        added = sum((Fraction(g.delta((x - bounded) / runs)) * n for g, n in others), Fraction(0))
+        return min(1.0, round_up(added))
+
+    def _check_gap(self, lower: float, upper: float) -> None:
+        """Say so where the bracket is wider than asked for."""
+        tolerance = DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance
+        if upper > lower * (1 + tolerance):
+            warnings.warn(
+                f"epsilon is at most {upper:.6g}, but the lower bound is {lower:.6g}, "
+                f"{upper - lower:.1g} less: the tolerance of {tolerance:g} was not reached; "
+                f"compose(..., memory=) above {self.memory / 2**20:.0f} MiB may help",
+                LooseBound,
+                stacklevel=4,
+            )
+
+    @cached_property
+    def _moderate(self) -> bool:
+        """Whether the losses are of a size that floats can convolve."""
+        reach = [g._reach(1e-9, swapped=side) for g, _ in self.parts for side in self._sides]
+        return _SMALL < max(reach) < _LARGE
 
     def _largest_delta(self, x: Fraction, sides: Sequence[bool]) -> float:
         found = 0.0
@@ -245,7 +301,8 @@ class Composition(Guarantee):
         """What is promised to k people together: the composition of what each part promises."""
         from discreet.guarantees.compose import compose
 
-        return compose([g.group(k).repeat(count) for g, count in self.parts])
+        groups = [g.group(k).repeat(count) for g, count in self.parts]
+        return compose(groups, tolerance=self.tolerance, memory=self.memory)
 
 
 def largest_loss(guarantee: Guarantee) -> Fraction:

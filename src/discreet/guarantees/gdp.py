@@ -55,7 +55,7 @@ class GDP(Guarantee):
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
         # The tail beyond μ²/2 + z·μ is that of the normal law beyond z.
-        mu = float(self.mu)
+        mu = float(min(self.mu, Fraction(10**150)))
         return mu * (mu / 2 + math.sqrt(-2 * math.log(tail)))
 
     def _over(self, x: Fraction) -> arb:

@@ -49,8 +49,7 @@ class Grouped(Guarantee):
         return False
 
     def _escape(self, *, swapped: bool = False) -> Fraction:
-        # Where one person's limit is above 0, the bound grows beyond any: nothing is promised.
-        return Fraction(self.single._escape(swapped=swapped) > 0)
+        return Fraction(0)  # what is known for certain; the bound itself may stay above
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
         return self.size * self.single._reach(tail, swapped=swapped)
@@ -80,5 +79,5 @@ class Grouped(Guarantee):
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             grown = np.expm1(np.minimum(x, 709.0)) / np.expm1(share)
         growth = np.where(x > 0, grown, float(self.size))
-        grown_high = np.where(high > 0, high * growth, 0.0)
+        grown_high = np.where(high <= 0, 0.0, high * growth)
         return widen(np.minimum(low * growth, 1.0), grown_high, units=32)

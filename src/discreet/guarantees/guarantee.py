@@ -175,6 +175,9 @@ class Guarantee(ABC):
     def within(self, limit: Guarantee) -> bool:
         """Whether the whole profile is certain to lie below that of `limit`.
 
+        False means that it is not proved. For limits in ρ or μ, a composition is as good as
+        what its parts add up to, and sampling does not help.
+
         >>> from discreet.guarantees import Approx, GDP
         >>> GDP(mu=1).within(Approx(epsilon=1, delta=0.127)), GDP(mu=1).within(GDP(mu=0.9))
         (True, False)
@@ -194,6 +197,11 @@ class Guarantee(ABC):
         from discreet.guarantees.pictures import plot
 
         return plot(self)
+
+    def __str__(self) -> str:
+        from discreet.guarantees.names import short_name
+
+        return short_name(self)
 
     def to_json(self) -> str:
         """The guarantee as JSON with exact numbers; `from_json` reads it back."""

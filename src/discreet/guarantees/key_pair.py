@@ -81,7 +81,7 @@ class KeyPair(Guarantee):
 
     def __repr__(self) -> str:
         return (
-            f"KeyPair(coins={self.coins!r}, base={self.base!r}, failing={self.failing!r}, "
+            f"KeyPair({len(self.coins)} coins, base={self.base!r}, failing={self.failing!r}, "
             f"stepwise={self.stepwise!r})"
         )
 

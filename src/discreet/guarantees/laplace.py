@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.balls import ball
 from discreet.exact import Number, integer, non_negative
-from discreet.guarantees.bands import UNIT, Atoms, Band, FloatArray, atoms, ends, widen
+from discreet.guarantees.bands import LARGEST, UNIT, Atoms, Band, FloatArray, atoms, ends, widen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size
 
@@ -57,7 +57,7 @@ class LaplacePair(Guarantee):
         )
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(self.epsilon0)
+        return float(min(self.epsilon0, LARGEST))
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         if self.steps is None or self.steps > _MOST_ATOMS:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import InvalidArgument
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class LossDistribution(Guarantee):
-    """What it takes to tell two given laws apart, in both orders.
+    """What it takes to tell two given laws apart, whichever of them comes first.
 
     Made by `from_laws`. For continuous laws there are two tables of outcomes: a pessimistic
     one, which is a little too easy to tell apart, and an optimistic one, which is a little too
@@ -97,52 +99,53 @@ class LossDistribution(Guarantee):
         """The least ε ≥ 0 at this δ, rounded up; at δ = 0 the multiplicative distance."""
         if unit_interval(delta, name="delta") > 0:
             return super().epsilon(delta)
-        largest = max(self._table(side).largest_loss for side in (False, True))
+        largest = max(table.largest_loss for table in self._tables)
         return max(0.0, largest)
 
     def group(self, k: int) -> Guarantee:
         """What is promised to k people together, if these laws are the worst neighbours."""
         return self if group_size(k) == 1 else Grouped(self, k)
 
-    def _table(self, swapped: bool) -> Outcomes:
-        return self.pessimistic.swapped if swapped else self.pessimistic
+    @cached_property
+    def _mirrored(self) -> bool:
+        """Whether exchanging the laws only renames the outcomes, so that both orders agree."""
+        return Counter(self.pessimistic.pairs) == Counter(self.pessimistic.swapped.pairs)
 
     @property
-    def _symmetric(self) -> bool:
-        return False
+    def _tables(self) -> tuple[Outcomes, Outcomes]:
+        return self.pessimistic, self.pessimistic.swapped
+
+    @property
+    def _convex(self) -> bool:
+        return self._mirrored or self.optimistic is not self.pessimistic
 
     @property
     def _bounded(self) -> bool:
-        return self._escape() == 0 and self._escape(swapped=True) == 0
+        return all(table.failing == 0 for table in self._tables)
 
     def _escape(self, *, swapped: bool = False) -> Fraction:
-        return self._table(swapped).failing
+        return max(table.failing for table in self._tables)
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        largest = self._table(swapped).largest_loss
-        return (
-            largest * (1 + 2.0**-40)
-            if math.isfinite(largest)
-            else super()._reach(tail, swapped=swapped)
-        )
+        return max(table.largest_finite_loss for table in self._tables) * (1 + 2.0**-40)
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
-        if self.optimistic is not self.pessimistic:
-            return None
-        return self._table(swapped).atoms
+        exact = self.optimistic is self.pessimistic and self._mirrored
+        return self.pessimistic.atoms if exact else None
 
     def _over(self, x: Fraction) -> arb:
-        return self.pessimistic.profile(x)
-
-    def _under(self, x: Fraction) -> arb:
-        return self.pessimistic.swapped.profile(x)
+        # Which law is the one with the person may change from run to run: take the larger.
+        first, second = (table.profile(x) for table in self._tables)
+        return first.max(second)
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
-        above = self._table(swapped).band(x)
-        if self.optimistic is self.pessimistic:
-            return above
-        table = self.optimistic.swapped if swapped else self.optimistic
-        return Band(table.band(x).lower, above.upper)
+        above = [table.band(x) for table in self._tables]
+        below = above
+        if self.optimistic is not self.pessimistic:
+            below = [self.optimistic.band(x), self.optimistic.swapped.band(x)]
+        return Band(
+            np.maximum(below[0].lower, below[1].lower), np.maximum(above[0].upper, above[1].upper)
+        )
 
 
 def _interval(support: tuple[float, float]) -> tuple[float, float]:

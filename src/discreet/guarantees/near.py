@@ -17,13 +17,13 @@ import numpy as np
 
 from discreet.exact import Number, number, round_up
 from discreet.guarantees.composition import Composition
+from discreet.guarantees.grouped import Grouped
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.sampled import OneWay
 
 _PLACES = 128
 _WIDE = 100.0  # a profile that goes on beyond is near 1 for long
 _NEARLY_ONE = Fraction(999, 1000)
-_HOPELESS = 10.0**4  # beyond, nothing is promised in practice: a cliff is picture enough
 
 Table = tuple[list[float], list[float]]
 
@@ -82,8 +82,6 @@ class Near:
         far = reading.bracket(self.tail)[1]
         if far == 0 or math.isinf(far):  # it never increases, so δ(0) bounds it everywhere
             return [0.0], [reading.delta(Fraction(0))]
-        if far > _HOPELESS:
-            return [0.0, far], [1.0, round_up(self.tail)]
         start = reading.bracket(_NEARLY_ONE)[0] if far > _WIDE else 0.0
         places = np.linspace(start, far, _PLACES)[:-1].tolist()
         deltas = [reading.delta(Fraction(x)) for x in places]
@@ -112,6 +110,8 @@ def failing(guarantee: Guarantee) -> Fraction:
     >>> failing(Approx(epsilon=1, delta="1/10").repeat(2))
     Fraction(19, 100)
     """
+    if isinstance(guarantee, Grouped):
+        return Fraction(failing(guarantee.single) > 0)  # for a group it grows beyond any bound
     if not isinstance(guarantee, Composition):
         sides = (False,) if isinstance(guarantee, OneWay) else (False, True)
         return max(guarantee._escape(swapped=side) for side in sides)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.errors import Refused
+from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.composition import Composition
 from discreet.guarantees.conversions import to_gdp, to_zcdp
@@ -27,6 +27,12 @@ def within(guarantee: Guarantee, limit: Guarantee) -> bool:
     For the notions of a cap that is one number: an (ε, δ) limit holds if and only if δ(ε) is
     small enough, since its profile is the largest one through that point.
     """
+    if not isinstance(limit, Guarantee):
+        raise InvalidArgument(
+            name="limit",
+            expected="a guarantee, such as Approx(epsilon=1, delta=1e-6)",
+            given=InvalidArgument.describe_parameter(limit),
+        )
     if guarantee == limit:
         return True
     match limit:

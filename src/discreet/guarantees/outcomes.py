@@ -13,7 +13,8 @@ import numpy as np
 
 from discreet.balls import ball, upper
 from discreet.errors import InvalidArgument
-from discreet.guarantees.bands import UNIT, Atoms, Band, FloatArray, atoms, band
+from discreet.exact import number
+from discreet.guarantees.bands import LARGEST, UNIT, Atoms, Band, FloatArray, atoms, band
 from discreet.laws.sharp import sharp
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ class Outcomes:
         return upper(sharp(lambda: ball(ratio).log()))
 
     @cached_property
+    def largest_finite_loss(self) -> float:
+        """Beyond it, only failures are left."""
+        return max((float(loss) for loss in self._losses if math.isfinite(loss)), default=0.0)
+
+    @cached_property
     def _sorted(self) -> tuple[list[tuple[Fraction, Fraction]], FloatArray]:
         losses = np.array([_loss(p, q) for p, q in self.pairs])
         order = np.argsort(losses, kind="stable")
@@ -95,6 +101,7 @@ class Outcomes:
 
     def profile(self, x: Fraction) -> arb:
         """Σ (p − e^x·q)⁺ plus what is missing, for any real x."""
+        x = min(x, LARGEST)  # the profile never increases
         at = float(x)
         near = _LOG_ERROR * (1 + abs(at))
         # Losses surely above x are the best event; those too near to tell are looked at one by
@@ -135,15 +142,22 @@ def read_outcomes(p: object, q: object) -> Outcomes:
 
 
 def _read(values: object, *, name: str) -> list[Fraction]:
-    listed = isinstance(values, list | tuple) and any(isinstance(v, Fraction) for v in values)
-    array = np.asarray(values, dtype=object if listed else np.float64)
-    if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array.astype(np.float64))):
+    if isinstance(values, list | tuple) and any(isinstance(v, Fraction | str) for v in values):
+        return _checked([number(v, name=name) for v in values], name)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros((0,))
+    if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
         raise InvalidArgument(
             name=name,
             expected="a list of finite probabilities, one an outcome",
-            given=f"an array of shape {array.shape}",
+            given=InvalidArgument.describe_parameter(values),
         )
-    masses: list[Fraction] = [Fraction(v) for v in array.tolist()]
+    return _checked([Fraction(v) for v in array.tolist()], name)
+
+
+def _checked(masses: list[Fraction], name: str) -> list[Fraction]:
     total = sum(masses, Fraction(0))
     if min(masses) < 0 or abs(total - 1) > _NEAR_ONE:
         raise InvalidArgument(

@@ -6,15 +6,14 @@ Drawn by Altair, which is imported on first use; saved as SVG or PNG without a n
 from __future__ import annotations
 
 import math
-import re
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from discreet.guarantees.bands import FloatArray
-from discreet.guarantees.composition import Composition
 from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.names import short_name
 from discreet.guarantees.near import Near, failing
 from discreet.guarantees.printing import decimal_up
 
@@ -22,7 +21,6 @@ _PLACES = 61  # on each curve
 _TAIL = Fraction(1, 10**10)  # the profile is drawn down to here
 _STEEPEST = 700.0  # e^x is still a float
 _SIDE = 300  # of a panel, in pixels
-_LONGEST = 72  # characters of a title
 _BLUE, _GREY = "#1f5fa8", "#8a8f98"
 
 
@@ -41,7 +39,9 @@ def plot(guarantee: Guarantee) -> Any:
     end, logarithmic = _range(guarantee, near)
     return (
         alt.hconcat(_profile(near, end, logarithmic), _tradeoff(near, end), spacing=50)
-        .properties(title=alt.TitleParams(_name(guarantee), anchor="middle", fontSize=17, dy=-6))
+        .properties(
+            title=alt.TitleParams(short_name(guarantee), anchor="middle", fontSize=17, dy=-6)
+        )
         .configure(padding=16, background="white", font="sans-serif")
         .configure_view(stroke=None)
         .configure_axis(
@@ -150,24 +150,6 @@ def _places(near: Near, end: float) -> list[float]:
 def _drop(near: Near, end: float) -> float:
     """Where the profile gets down to next to nothing."""
     return min(end, near.epsilon(near.tail)) if near.tail < 1 else end
-
-
-def _name(guarantee: Guarantee) -> str:
-    """The guarantee in a line, with decimals, or its class if that is too long."""
-    if isinstance(guarantee, Composition):
-        runs, kinds = sum(count for _, count in guarantee.parts), len(guarantee.parts)
-        return f"{runs:,} runs of " + (
-            _name(guarantee.parts[0][0]) if kinds == 1 else f"{kinds} mechanisms"
-        )
-    name = _decimals(repr(guarantee))
-    return name if len(name) <= _LONGEST else type(guarantee).__name__
-
-
-def _decimals(words: str) -> str:
-    def short(found: re.Match[str]) -> str:
-        return f"{float(decimal_up(Fraction(int(found[1]), int(found[2])))):g}"
-
-    return re.sub(r"Fraction\((\d+), (\d+)\)", short, words).replace(", steps=None", "")
 
 
 def _panel(title: str) -> Any:

@@ -8,6 +8,8 @@ from fractions import Fraction
 _DIGITS = 3
 _WIDEST = 10**6  # exponents: no number that is printed comes near
 
+_ULP = Fraction(1, 2**48)
+
 
 def decimal_up(x: Fraction, digits: int = _DIGITS) -> Fraction:
     """The least decimal of so many digits at or above x ≥ 0.
@@ -56,7 +58,8 @@ def chance(x: Fraction) -> str:
     """
     if x == 0 or x >= Fraction(1, 100):
         return percent(x)
-    many = decimal_down(1 / x, digits=2)
+    # Floats come rounded up: an ulp too much would make it 1 in 500,000 instead of 1,000,000.
+    many = decimal_down(1 / x * (1 + _ULP), digits=2)
     return f"1 in {_plain(many) if many < 10**13 else text(many)}"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.balls import ball
 from discreet.exact import Number, non_negative
-from discreet.guarantees.bands import UNIT, Atoms, Band, FloatArray, atoms, ends, widen
+from discreet.guarantees.bands import LARGEST, UNIT, Atoms, Band, FloatArray, atoms, ends, widen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size
 
@@ -47,7 +47,7 @@ class Pure(Guarantee):
         return Pure(self.epsilon0 * group_size(k))
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(self.epsilon0)
+        return float(min(self.epsilon0, LARGEST))
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=2)

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.balls import ball
+from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, non_negative
-from discreet.guarantees.bands import Atoms, Band, FloatArray, ends, widen
+from discreet.guarantees.bands import LARGEST, Atoms, Band, FloatArray, ends, widen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size
 from discreet.guarantees.pure import Pure, response_atoms
 
 if TYPE_CHECKING:
     from flint import arb
+
+
+_MOST = 10**18
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -36,7 +40,11 @@ class ResponsePair(Guarantee):
 
     def __init__(self, epsilon: Number, categories: int) -> None:
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
-        object.__setattr__(self, "categories", integer(categories, name="categories", minimum=2))
+        count = integer(categories, name="categories", minimum=2)
+        if count > _MOST:
+            given = InvalidArgument.describe_parameter(categories)
+            raise InvalidArgument(name="categories", expected=f"at most {_MOST}", given=given)
+        object.__setattr__(self, "categories", count)
 
     def __repr__(self) -> str:
         return f"ResponsePair(epsilon={self.epsilon0!r}, categories={self.categories!r})"
@@ -46,7 +54,7 @@ class ResponsePair(Guarantee):
         return self if group_size(k) == 1 else Pure(self.epsilon0 * k)
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(self.epsilon0)
+        return float(min(self.epsilon0, LARGEST))
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=self.categories)

@@ -13,6 +13,7 @@ from discreet.balls import ball
 from discreet.errors import Refused
 from discreet.exact import Number
 from discreet.guarantees.bands import UNIT, Atoms, Band, FloatArray, ends, widen
+from discreet.guarantees.grouped import Grouped
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import HalfProfile, group_size, unit_interval
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _FAR = 10**6
+_RAREST = Fraction(1, 10**300)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -60,8 +62,13 @@ class SampledPair(Guarantee):
         return OneWay(self, swapped=True)
 
     def group(self, k: int) -> Guarantee:
-        """What is promised to k people together: at least that of a group without sampling."""
-        return self if group_size(k) == 1 else self.base.group(k)
+        """What is promised to k people together: that of any profile, and that of a group
+        without sampling; the better one at each ε."""
+        if group_size(k) == 1:
+            return self
+        from discreet.guarantees.least import Least
+
+        return Least([self.base.group(k), Grouped(self, k)])
 
     @property
     def _symmetric(self) -> bool:
@@ -118,8 +125,8 @@ class SampledPair(Guarantee):
         return ball(x).exp() * ball(q) * beta * _at(self.base._under, -beta.log())
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
-        if self.rate == 0:
-            return Band(np.zeros_like(x), np.zeros_like(x))
+        if self.rate < _RAREST:  # a profile is at most the rate
+            return Band(np.zeros_like(x), np.full_like(x, ends(self.rate)[1]))
         return self._band_under(x) if swapped else self._band_over(x)
 
     def _band_over(self, x: FloatArray) -> Band:

@@ -44,7 +44,8 @@ class ZCDP(Guarantee):
         if self.rho == 0:
             return 0.0, 0.0
         mu = 2 * self.rho / sqrt_up(2 * self.rho)  # at most √(2ρ)
-        return GDP(mu).bracket(delta)[0], self.epsilon(delta)
+        upper = self.epsilon(delta)
+        return min(GDP(mu).bracket(delta)[0], upper), upper
 
     def group(self, k: int) -> ZCDP:
         """What is promised to k people together: k²·ρ (Bun and Steinke 2016, Prop. 1.9)."""
@@ -113,23 +114,22 @@ def zcdp_band(rho: Fraction, x: FloatArray) -> Band:
     if rho == 0:
         return Band(np.zeros_like(x), np.zeros_like(x))
     slope = round_up(rho)
-    low, high = np.full_like(x, -40.0), np.full_like(x, 40.0)
+    left, right = np.full_like(x, -40.0), np.full_like(x, 40.0)
     for _ in range(50):
-        middle = (low + high) / 2
+        middle = (left + right) / 2
         u = np.exp(middle)
         rising = (2 * u + 1) * slope - x - np.log1p(1 / u) > 0
-        low, high = np.where(rising, low, middle), np.where(rising, middle, high)
-    u = np.exp(low)
+        left, right = np.where(rising, left, middle), np.where(rising, middle, right)
+    u = np.exp(left)
 
-    def at(r: float) -> FloatArray:
+    def at(r: float, side: int) -> FloatArray:
         cost, gain = u * ((1 + u) * r), u * x
         log_u, log_1u = u * np.log(u), (1 + u) * np.log1p(u)
         error = 16 * UNIT * (cost + gain + np.abs(log_u) + log_1u)
-        renyi = np.exp(np.minimum(cost - gain + log_u - log_1u, 0.0))
+        renyi = np.exp(np.minimum(cost - gain + log_u - log_1u + side * error, 0.0))
         tv = min(math.sqrt(r / 2), math.sqrt(-math.expm1(-r)))
-        value: FloatArray = np.minimum(renyi * (1 + 2 * error), tv)
+        value: FloatArray = np.minimum(renyi, tv)
         return value
 
-    below, above = (at(r) for r in ends(rho))
-    widest = 64 * UNIT * (1 + slope + float(np.max(x)) ** 2 / min(slope, 1.0))
-    return widen(below * max(0.0, 1 - widest), above, units=16)
+    low, high = ends(rho)
+    return widen(at(low, -1), at(high, 1), units=32)

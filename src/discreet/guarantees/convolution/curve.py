@@ -63,7 +63,7 @@ class Curve:
         else:
             self._terms = np.where(ends, 1.0, 2.0) * self._terms
         # Undoing the tilt multiplies by e^(log_scale − θ·ε): the exponent's own rounding.
-        self._relative = UNIT * (64 + 8 * spectrum.count)
+        self._relative = UNIT * (64 + 8 * spectrum.count + 8 * spectrum.log_size)
         self._failing = -math.expm1(spectrum.no_failure) * (1 - 8 * UNIT)
         self.infinite = -math.expm1(spectrum.survival) * (1 + 8 * UNIT)
 
@@ -72,7 +72,8 @@ class Curve:
         if self._sums is not None:
             return float(self._sums[j % self.size])
         if j not in self._known:
-            turns = np.exp((2j * np.pi / self.size * (j % self.size)) * self._spectrum.kept)
+            places = self._spectrum.kept * (j % self.size) % self.size
+            turns = np.exp(2j * np.pi / self.size * places)
             self._known[j] = float((self._terms @ turns).real) / self.size
         return self._known[j]
 
@@ -149,7 +150,7 @@ class Curve:
         s, scale = self._spectrum, self._scale(j)
         if scale > 700:
             return 0.0
-        extra = s.width + math.expm1(s.noise)  # what was added to be safe
+        extra = s.width + math.expm1(min(s.noise, 100.0))  # what was added to be safe
         finite = self._sum(j) - self._error - self._aliased(j) - extra
         slack = self._relative + 4 * UNIT * abs(scale)
         return max(0.0, math.exp(scale) * finite * (1 - slack)) + self._failing

@@ -73,7 +73,7 @@ def _split(atoms: Atoms, step: float, *, failing: Fraction) -> GridLoss:
     m·(1 − e^(g−l))/(1 − e^(−h)) and the left one the rest.
     """
     place = np.floor(atoms.losses / step).astype(np.intp)
-    right = np.minimum(np.expm1(place * step - atoms.losses) / math.expm1(-step), 1.0)
+    right = np.clip(np.expm1(place * step - atoms.losses) / math.expm1(-step), 0.0, 1.0)
     first = int(place.min(initial=0)) - 1
     size = int(place.max(initial=0)) + 3 - first
     masses, noise = np.zeros(size), np.zeros(size)

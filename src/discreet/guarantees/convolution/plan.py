@@ -133,7 +133,7 @@ def make_plan(
 ) -> Plan:
     """The coarsest grid that should reach the tolerance; without one, a fine and cheap grid."""
     _, mean, variance = sketch.cumulants(tilt)
-    deviation = math.sqrt(variance)
+    deviation = max(math.sqrt(variance), 1e-9 * sketch.reach)
     down, up, tails = _tails(sketch, tilt, deviation)
     circle = max(tails, _FADED / tilt)
     # The lower bound is off by about 2.6·½·θ·(θ+1)·k·h²/2 of δ, which is 0.64·(θ+1)·k·h² of ε.
@@ -163,7 +163,7 @@ def _tails(sketch: Sketch, tilt: float, deviation: float) -> tuple[float, float,
 
     steepest = 1.1 * STEEPEST / sketch.reach
     rates = [tilt * share for share in (0.0625, 0.125, 0.25, 0.5, 1.0)]
-    rates += [times / deviation for times in (1.0, 2.0, 4.0, 8.0)]
+    rates += [times / deviation for times in (1.0, 2.0, 4.0, 8.0)] + [0.02 * steepest]
     below, down = min((distance(-rate), rate) for rate in rates if rate - tilt < steepest)
     above, up = min((distance(rate), rate) for rate in rates if rate + tilt < steepest)
     return down / 2, up / 2, max(2 * below, above)

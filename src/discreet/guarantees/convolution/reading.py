@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from discreet.errors import LooseBound
 from discreet.guarantees.convolution import plan as planning
 from discreet.guarantees.convolution.curve import Curve
 from discreet.guarantees.convolution.grid_loss import grid_loss
@@ -21,6 +19,7 @@ _BYTES = 120  # for each point of the circle or of one loss, at the worst moment
 _REFINEMENTS = 8
 _LARGE = 2**20  # from here on a refinement has to show some use
 _CUT = 1e-10  # the share of δ that tails beyond the grid may have
+_FAINT = 1e-30  # a δ below which nobody needs digits
 _TINY = 1e-60  # and what they may have in any case
 DEFAULT_TOLERANCE = 1e-3
 
@@ -90,7 +89,6 @@ class Reading:
             if finer is None:
                 break
             plan = finer
-        self._say_so(*best)
         return best
 
     def _epsilons(self, target: float) -> tuple[float, float]:
@@ -107,7 +105,7 @@ class Reading:
         x = math.nextafter(x, 0) if x > epsilon else x  # reading further left is safe
         if self.curve is not None:
             found = self.curve.delta_above(x)
-            if found <= enough or self._good(x):
+            if found <= max(enough, _FAINT) or self._good(x):
                 return found
         sketch = planning.sketch(self.parts, tail=_TINY / self._count, swapped=self.swapped)
         _, mean, variance = sketch.cumulants(0.0)
@@ -124,7 +122,11 @@ class Reading:
             self._compute(plan)
             best = min(best, self._computed()[0].delta_above(x))
             before, doubt = doubt, self._doubt(x)
-            if self._good(x) or best <= enough or (plan.size > _LARGE and doubt >= 0.7 * before):
+            if (
+                self._good(x)
+                or best <= max(enough, _FAINT)
+                or (plan.size > _LARGE and doubt >= 0.7 * before)
+            ):
                 break  # or a finer grid does not help
             finer = self._finer(plan, 1.0, 1 + 4 * self._aim)
             if finer is None:
@@ -225,15 +227,6 @@ class Reading:
         self.spectrum, self.curve = spectrum, Curve(spectrum)
         self.plan = replace(plan, middle=spectrum.mean)
         return True
-
-    def _say_so(self, lower: float, upper: float) -> None:
-        warnings.warn(
-            f"epsilon is at most {upper:.6g}, but it is known to be at least {lower:.6g} only: "
-            f"{self.memory / 2**20:.0f} MiB are not enough for a tolerance of {self._aim:g}; "
-            "allow more with compose(..., memory=)",
-            LooseBound,
-            stacklevel=5,
-        )
 
 
 def _gap(lower: float, upper: float) -> float:

@@ -46,6 +46,7 @@ class Spectrum:
     log_bound: FloatArray
     error: FloatArray
     log_scale: float = 0.0  #: log of the product of the M
+    log_size: float = 0.0  #: the sum of the sizes of what was added up to it
     mean: float = 0.0  #: of the tilted law
     above: tuple[float, ...] = (0.0, 0.0, 0.0)  #: log E e^(λ·L) of the tilted law, for λ, 2λ, 4λ
     below: tuple[float, ...] = (0.0, 0.0, 0.0)  #: log E e^(−λ·L)
@@ -103,11 +104,12 @@ class Spectrum:
             # (a + s)^k − a^k ≤ (a + s)^k·min(1, k·s/(a + s)); logarithms add units of k.
             error=np.minimum(before[2] + count * (slack / bound + 32 * UNIT), 1.0),
             log_scale=self.log_scale + count * log_mass,
+            log_size=self.log_size + count * abs(log_mass),
             mean=self.mean + count * float(tilted @ points),
             above=_added(self.above, count, tilted, np.exp(self.rates[1] * points)),
             below=_added(self.below, count, tilted, np.exp(-self.rates[0] * points)),
             survival=self.survival + count * math.log1p(-min(loss.infinite, 1 - UNIT)),
-            no_failure=self.no_failure + count * math.log1p(-loss.failing),
+            no_failure=self.no_failure + count * math.log1p(-min(loss.failing, 1 - UNIT)),
             count=self.count + count,
             width=self.width + count * width,
             noise=self.noise + count * noise,
