@@ -26,8 +26,8 @@ from discreet.guarantees import (
     TotalVariation,
     compose,
 )
-from discreet.guarantees.documents import NOTIONS, from_json, to_json
 from discreet.guarantees.grouped import Grouped
+from discreet.guarantees.interchange.documents import NOTIONS, from_json, to_json
 from discreet.guarantees.key_pair import KeyPair
 from discreet.guarantees.outcomes import Outcomes
 

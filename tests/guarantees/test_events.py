@@ -28,9 +28,9 @@ from discreet.guarantees import (
     TotalVariation,
     compose,
 )
-from discreet.guarantees.event_writing import float_down, float_up
-from discreet.guarantees.events import from_dp_event, to_dp_event
-from discreet.guarantees.events import to_dp_event as write
+from discreet.guarantees.interchange.event_writing import float_down, float_up
+from discreet.guarantees.interchange.events import from_dp_event, to_dp_event
+from discreet.guarantees.interchange.events import to_dp_event as write
 
 # What a dp_accounting accountant can print: numbers that are the decimals of floats.
 decimals = st.integers(1, 10**6).map(lambda n: Fraction(n, 1000))

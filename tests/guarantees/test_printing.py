@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.guarantees.printing import chance, decimal_down, decimal_up, percent, text, times
+from discreet.guarantees.showing.printing import (
+    chance,
+    decimal_down,
+    decimal_up,
+    percent,
+    text,
+    times,
+)
 
 numbers = st.fractions(0, 10**30, max_denominator=10**30) | st.fractions(0, 10)
 

@@ -13,10 +13,10 @@ from discreet.guarantees.calibration import classic_sigma, gaussian_sigma
 from discreet.guarantees.compose import compose
 from discreet.guarantees.composition import Composition
 from discreet.guarantees.conversions import to_gdp, to_pure, to_zcdp
-from discreet.guarantees.events import from_dp_event, to_dp_event
 from discreet.guarantees.failing import Failing
 from discreet.guarantees.gdp import GDP
 from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.interchange.events import from_dp_event, to_dp_event
 from discreet.guarantees.laplace import LaplacePair
 from discreet.guarantees.least import Least
 from discreet.guarantees.loss_distribution import LossDistribution

@@ -154,8 +154,7 @@ class Composition(Guarantee):
     @cached_property
     def _moderate(self) -> bool:
         """Whether the losses are of a size that floats can convolve."""
-        reach = [g._reach(1e-9, swapped=side) for g, _ in self.parts for side in self._sides]
-        return _SMALL < max(reach) < _LARGE
+        return _SMALL < max(g._extent for g, _ in self.parts) < _LARGE
 
     def _largest_delta(self, x: Fraction, sides: Sequence[bool]) -> float:
         found = 0.0
@@ -230,10 +229,7 @@ class Composition(Guarantee):
     def _failing(self) -> Fraction:
         """The chance that some part fails outright, rounded down: no ε has a smaller δ."""
         safe = min(
-            sum(count * math.log1p(-g._escape(swapped=side)) for g, count in self.parts)
-            if all(g._escape(swapped=side) < 1 for g, _ in self.parts)
-            else -math.inf
-            for side in self._sides
+            sum(count * g._log_safe[side] for g, count in self.parts) for side in self._sides
         )
         return Fraction(max(0.0, -math.expm1(safe) * (1 - 1e-9)))
 

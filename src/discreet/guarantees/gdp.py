@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Arb's exponential has no ball beyond about e^(10³⁰). The profile never increases, so reading
 # it here for a larger x is still an upper bound.
 _LARGEST_EXPONENT = Fraction(10**25)
+_UNDERFLOW = 1e-300  # what exp may have lost by returning 0
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -91,10 +92,13 @@ def gaussian_band(mu: Fraction, x: FloatArray) -> Band:
     if mu == 0:
         return Band(np.zeros_like(x), np.zeros_like(x))
     m = float(mu)
-    a, b = x / m - m / 2, x / m + m / 2
+    # Beyond 10¹⁰⁰ deviations nothing is left, and squares would overflow.
+    z = np.minimum(x / m, 1e100)
+    a, b = z - m / 2, z + m / 2
     front = np.exp(-a * a / 2) / 2
     root = np.sqrt(0.5)
     first = np.where(a > 0, front * erfcx(np.maximum(a, 0.0) * root), ndtr(-a))
     second = front * erfcx(b * root)
     # a is off by a few units of b, hence a² by some units of b²; erfcx and ndtr by 64 units.
-    return band(first - second, error=(80 + 8 * b * b) * UNIT * (first + second))
+    error = (80 + 8 * b * b) * UNIT * (first + second)
+    return band(first - second, error=error + _UNDERFLOW)

@@ -9,8 +9,10 @@ bounds for composition. All that a user can ask is read from that, here, once.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +71,18 @@ class Guarantee(ABC):
     def _escape(self, *, swapped: bool = False) -> Fraction:
         """The limit of the profile at infinity: the chance of failing outright."""
         return Fraction(0)
+
+    @cached_property
+    def _extent(self) -> float:
+        """About the largest loss, in either order, but for one in 10⁹."""
+        return max(self._reach(1e-9), self._reach(1e-9, swapped=True))
+
+    @cached_property
+    def _log_safe(self) -> tuple[float, float]:
+        """log of the chance that nothing fails outright, in both orders."""
+        escapes = (self._escape(), self._escape(swapped=True))
+        over, under = (math.log1p(-e) if e < 1 else -math.inf for e in escapes)
+        return over, under
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         """The finite losses of P against Q with their masses, if they are a finite list."""
@@ -188,30 +202,30 @@ class Guarantee(ABC):
 
     def describe(self) -> str:
         """What this means for one person, in plain sentences."""
-        from discreet.guarantees.words import describe
+        from discreet.guarantees.showing.words import describe
 
         return describe(self)
 
     def plot(self) -> Any:
         """Draw profile and trade-off curve; save it with ``.save("g.svg")`` or ``("g.png")``."""
-        from discreet.guarantees.pictures import plot
+        from discreet.guarantees.showing.pictures import plot
 
         return plot(self)
 
     def __str__(self) -> str:
-        from discreet.guarantees.names import short_name
+        from discreet.guarantees.showing.names import short_name
 
         return short_name(self)
 
     def to_json(self) -> str:
         """The guarantee as JSON with exact numbers; `from_json` reads it back."""
-        from discreet.guarantees.documents import to_json
+        from discreet.guarantees.interchange.documents import to_json
 
         return to_json(self)
 
     @staticmethod
     def from_json(text: str) -> Guarantee:
         """Read what `to_json` wrote."""
-        from discreet.guarantees.documents import from_json
+        from discreet.guarantees.interchange.documents import from_json
 
         return from_json(text)

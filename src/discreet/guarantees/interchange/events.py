@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.errors import Refused
-from discreet.guarantees.event_reading import read
-from discreet.guarantees.event_writing import write
 from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.interchange.event_reading import read
+from discreet.guarantees.interchange.event_writing import write
 
 
 def from_dp_event(event: Any) -> Guarantee:

@@ -17,7 +17,8 @@ from discreet.guarantees.approx import Approx
 from discreet.guarantees.composition import Composition
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.near import Near, failing
-from discreet.guarantees.printing import (
+from discreet.guarantees.sampled import OneWay
+from discreet.guarantees.showing.printing import (
     chance,
     decimal_down,
     decimal_up,
@@ -25,7 +26,6 @@ from discreet.guarantees.printing import (
     text,
     times,
 )
-from discreet.guarantees.sampled import OneWay
 from discreet.guarantees.total_variation import TotalVariation
 from discreet.laws.sharp import sharp
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.exact import round_up
 from discreet.guarantees.composition import Composition
 from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.printing import decimal_up
+from discreet.guarantees.showing.printing import decimal_up
 
 _LONGEST = 72  # characters of a title
 

@@ -20,7 +20,7 @@ from discreet.guarantees.failing import Failing
 from discreet.guarantees.gdp import GDP
 from discreet.guarantees.grouped import Grouped
 from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.json_kinds import (
+from discreet.guarantees.interchange.json_kinds import (
     FLAG,
     NUMBER,
     OUTCOMES,
@@ -31,7 +31,7 @@ from discreet.guarantees.json_kinds import (
     read_whole,
     unexpected,
 )
-from discreet.guarantees.json_text import parse
+from discreet.guarantees.interchange.json_text import parse
 from discreet.guarantees.key_pair import KeyPair
 from discreet.guarantees.laplace import LaplacePair
 from discreet.guarantees.least import Least

@@ -13,9 +13,9 @@ import numpy as np
 
 from discreet.guarantees.bands import FloatArray
 from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.names import short_name
 from discreet.guarantees.near import Near, failing
-from discreet.guarantees.printing import decimal_up
+from discreet.guarantees.showing.names import short_name
+from discreet.guarantees.showing.printing import decimal_up
 
 _PLACES = 61  # on each curve
 _TAIL = Fraction(1, 10**10)  # the profile is drawn down to here

@@ -1,0 +1,1 @@
+"""Guarantees for other programs: JSON, and the events of dp_accounting."""

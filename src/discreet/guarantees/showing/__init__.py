@@ -1,0 +1,1 @@
+"""Guarantees for people: in sentences, in pictures, in a line."""
