@@ -105,7 +105,7 @@ def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Ch
     if not isinstance(cost, Guarantee):
         given = InvalidArgument.describe_parameter(cost)
         raise InvalidArgument(
-            name="cost", expected="a guarantee", given=given, hint="such as dp.Pure(epsilon=0.1)"
+            name="cost", expected="a guarantee", given=given, hint="such as mechanism.guarantee"
         )
     charge = (_priced if isinstance(cost, _SMALL) else _priced.__wrapped__)(kind, cost)
     extra = _short_slack(unit_interval(slack, name="slack"))
