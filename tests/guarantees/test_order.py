@@ -75,6 +75,10 @@ def test_limits_in_every_notion():
     assert compose([LaplacePair("0.1"), GDP("0.1")]).within(Approx(1, "0.001"))
     with pytest.raises(Refused, match="no limit"):
         Pure(1).within(Pure(1).repeat(2))
+    for wrong in (1, "Pure(1)", None):
+        with pytest.raises(InvalidArgument, match="limit must be a guarantee"):
+            Pure(1).within(wrong)
+    assert not ZCDP(1).within(GDP(10))  # no theorem here
 
 
 # -- an attacker -------------------------------------------------------------------------------
