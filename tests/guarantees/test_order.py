@@ -119,6 +119,18 @@ def test_posterior_of_likely_events_holds_for_each_line(g, prior, tau, x):
         assert found <= odds / (1 + odds) * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("tau", [0.01, 0.05, 0.5])
+@pytest.mark.parametrize("prior", [0.01, 0.5])
+def test_posterior_is_not_below_what_an_event_reaches(prior, tau):
+    """Gaussian noise, outputs above a limit that is passed with probability τ: the belief after
+    such an output is known. Catches a bound that forgets the failure in τ/(τ − δ)."""
+    from scipy.stats import norm
+
+    limit = 1 + norm.isf(tau)  # P(N(1, 1) > limit) = τ
+    odds = prior / (1 - prior) * tau / norm.sf(limit)
+    assert GDP(1).posterior(prior, event_probability=tau) >= odds / (1 + odds) * (1 - 1e-13)
+
+
 def test_posterior_is_certain_where_delta_never_ends():
     assert GDP(1).posterior(0.01) == 1.0
     assert GDP(1).posterior(0) == 0.0
