@@ -105,7 +105,7 @@ def test_the_grid_lies_above_the_profile_and_meets_it_at_the_dots(g, swapped):
         above += loss.infinite
         truth = g._band(np.array([x]), swapped=swapped)
         assert above >= truth.lower[0] * (1 - 1e-12)
-        assert above <= truth.upper[0] * (1 + 1e-9) + 2e-12 + (1e-3 if g._atoms() else 0)
+        assert above <= truth.upper[0] * (1 + 1e-9) + 2e-12
     under_q = float(loss.masses @ np.exp(-points))
     assert loss.masses.sum() + loss.infinite == pytest.approx(1, abs=1e-9)
     assert under_q == pytest.approx(1, abs=1e-9)

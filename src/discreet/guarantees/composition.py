@@ -102,8 +102,10 @@ class Composition(Guarantee):
             upper = super().epsilon(target)
             return just_below(upper), upper
         if target == 0:
+            # Largest losses that are not exact were rounded up, by an ulp each.
+            whole = self._most * (1 - 2.0**-48)
             least = max(g.bracket(0)[0] for g, _ in self.parts)
-            return (just_below(self._most) if self._symmetric else least), self._most
+            return (whole if self._symmetric else least), self._most
         if target < self._failing:
             return math.inf, math.inf
         lower, upper = 0.0, 0.0

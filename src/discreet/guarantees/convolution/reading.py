@@ -19,8 +19,8 @@ _BYTES = 120  # for each point of the circle or of one loss, at the worst moment
 _REFINEMENTS = 8
 _LARGE = 2**20  # from here on a refinement has to show some use
 _CUT = 1e-10  # the share of δ that tails beyond the grid may have
-_FAINT = 1e-30  # a δ below which nobody needs digits
 _TINY = 1e-60  # and what they may have in any case
+_FAINT = 1e-30  # a δ below which nobody needs digits
 DEFAULT_TOLERANCE = 1e-3
 
 Parts: TypeAlias = tuple[tuple[Guarantee, int], ...]
@@ -68,7 +68,7 @@ class Reading:
         target = float(delta) * (1 - 2**-52)
         if target == 0.0:
             return 0.0, math.inf
-        if self._extend(target):
+        if self._extend():
             lower, upper = self._epsilons(target)
             if _close(lower, upper, self._aim) or upper <= enough:
                 return lower, upper
@@ -206,7 +206,7 @@ class Reading:
             )
         return spectrum.times(loss, count)
 
-    def _extend(self, target: float) -> bool:
+    def _extend(self) -> bool:
         """Start from what was computed for all parts but the newest, if the grid still does."""
         if self.curve is not None:
             return True
