@@ -1,41 +1,46 @@
 """The demo is the first thing a newcomer sees."""
 
 import re
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+import discreet as dp
 from discreet import demo
-from discreet.testing import seeded
 
 
-def test_the_demo_prints_released_values_error_bars_and_costs(
-    capsys: pytest.CaptureFixture[str],
+def test_the_demo_explains_releases_draws_and_says_what_is_left(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Catches a demo that stops working or loses a column."""
-    demo.main()
+    """Catches a demo that stops working or loses a part."""
+    picture = tmp_path / "demo.svg"
+    demo.main(str(picture))
     text = capsys.readouterr().out
-    assert re.search(r"question\s+released\s+error \(95 %\)\s+spent", text)
+    assert re.search(r"^1\. Protected: one row, added or removed\.$", text, re.MULTILINE)
     for ward in demo.WARDS:
-        assert re.search(rf"patients, {ward}\s+-?\d+\s+± \d+", text)
-    assert "ε = 0.5" in text
-    assert "ρ = 0.02" in text
+        assert re.search(rf"^{ward}\s+-?\d+ ± \d+", text, re.MULTILINE)
+    assert "left Pure(epsilon=2)" in text
+    assert picture.read_text().startswith("<svg")
 
 
 def test_the_demo_is_near_the_truth() -> None:
     """Released counts lie within ten 95 % half-widths of the true ones (false alarms < 1e-12)."""
-    rows = demo.visits()
-    with seeded(1):
-        lines = demo.patients_by_ward(rows, demo.Fraction(1, 2))
-    true = [sum(row["ward"] == ward for row in rows) for ward in demo.WARDS]
-    for line, count in zip(lines, true, strict=True):
-        assert abs(int(line.released) - count) <= 60
+    with ExitStack() as stack:
+        file = demo.rows_of("visits.csv", stack)
+        true = [line.split(",")[1] for line in file.read_text().splitlines()[1:]]
+        visits = dp.table(file, schema=demo.SCHEMA)
+        session = dp.Session(visits, budget=dp.Pure(3))
+        result = session.release(demo.by_ward(visits), epsilon=1)
+    for ward in demo.WARDS:
+        count = result.value("patients", ward=ward)
+        assert abs(count.value - true.count(ward)) <= 10 * count.error
 
 
-def test_every_run_draws_new_noise() -> None:
+def test_every_run_draws_new_noise(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Catches a seed left in the demo."""
-    rows = demo.visits()
-    released = {
-        tuple(x.released for x in demo.patients_by_ward(rows, demo.Fraction(1, 2)))
-        for _ in range(5)
-    }
-    assert len(released) == 5
+    released = set()
+    for _ in range(3):
+        demo.main(str(tmp_path / "demo.svg"))
+        released.add(capsys.readouterr().out)
+    assert len(released) == 3

@@ -51,11 +51,32 @@ if TYPE_CHECKING:
     from discreet.mechanisms.noisy_max import Chosen as Chosen
     from discreet.mechanisms.noisy_max import NoisyMax as NoisyMax
     from discreet.mechanisms.poisson_sampled import PoissonSampled as PoissonSampled
+    from discreet.mechanisms.quantiles import Quantiles as Quantiles
     from discreet.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
     from discreet.mechanisms.response_estimate import Estimate as Estimate
     from discreet.mechanisms.sparse_vector import SparseVector as SparseVector
     from discreet.mechanisms.statistical_queries import StatisticalQueries as StatisticalQueries
+    from discreet.mechanisms.top_k import TopK as TopK
     from discreet.neighbors import Relation as Relation
+    from discreet.query.aggregates import count as count
+    from discreet.query.aggregates import count_units as count_units
+    from discreet.query.aggregates import histogram as histogram
+    from discreet.query.aggregates import mean as mean
+    from discreet.query.aggregates import median as median
+    from discreet.query.aggregates import most_common as most_common
+    from discreet.query.aggregates import quantile as quantile
+    from discreet.query.aggregates import std as std
+    from discreet.query.aggregates import sum as sum
+    from discreet.query.aggregates import top_k as top_k
+    from discreet.query.aggregates import variance as variance
+    from discreet.query.row import case as case
+    from discreet.query.table import Query as Query
+    from discreet.query.table import Table as Table
+    from discreet.release import Answer as Answer
+    from discreet.release import Released as Released
+    from discreet.release import Result as Result
+    from discreet.session import Session as Session
+    from discreet.session.tables import table as table
 
 __version__ = "0.1.0"
 
@@ -74,11 +95,20 @@ _HOMES = {
     "mechanisms.laplace": "Laplace",
     "mechanisms.noisy_max": "Chosen NoisyMax",
     "mechanisms.poisson_sampled": "PoissonSampled",
+    "mechanisms.quantiles": "Quantiles",
     "mechanisms.randomized_response": "RandomizedResponse",
     "mechanisms.response_estimate": "Estimate",
     "mechanisms.sparse_vector": "SparseVector",
     "mechanisms.statistical_queries": "StatisticalQueries",
+    "mechanisms.top_k": "TopK",
     "neighbors": "Relation",
+    "query.aggregates": "count count_units histogram mean median most_common quantile std sum "
+    "top_k variance",
+    "query.row": "case",
+    "query.table": "Query Table",
+    "release": "Answer Released Result",
+    "session": "Session",
+    "session.tables": "table",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = ("bounds", "sensitivity")

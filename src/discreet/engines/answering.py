@@ -1,0 +1,145 @@
+"""From batches of grouped rows to arrays of integers, a place for every key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.engines.aggregating import HALF, Array, Sum
+from discreet.errors import EngineError, Refused
+from discreet.query.measures import Measure, Total
+
+MOST_CELLS: Final = 10**8
+
+
+class Inexact(Exception):
+    """A group has too many rows for its sums to be exact as doubles: add them as integers."""
+
+
+def too_many(groups: int, bins: int) -> bool:
+    """Is that more than is offered?"""
+    return groups * bins > MOST_CELLS
+
+
+def check_cells(groups: int, bins: int) -> None:
+    """Refuse an answer that would not fit into memory."""
+    if too_many(groups, bins):
+        raise Refused(
+            f"{groups} groups of {bins} bins each are {groups * bins} cells, and at most "
+            f"{MOST_CELLS} are offered: list fewer keys, or make the bins wider"
+        )
+
+
+def dense(
+    batches: Iterable[pa.RecordBatch], sums: tuple[Sum, ...], groups: int
+) -> dict[Measure, Array]:
+    """One place for each of the groups; column `i` says which, and 0 stands where none came."""
+    parts = {part: np.zeros(groups, np.int64) for made in sums for part in made.parts}
+    for batch in batches:
+        _check_exact(batch, sums)
+        places = batch["i"].to_numpy() if "i" in batch.schema.names else np.zeros(1, np.int64)
+        for part in parts:
+            parts[part] = _put(parts[part], places, integers(batch[part]))
+    return _joined(parts, sums)
+
+
+def found(
+    batches: Iterable[pa.RecordBatch], sums: tuple[Sum, ...], schema: pa.Schema
+) -> tuple[pa.Table, dict[Measure, Array]]:
+    """The keys that came, in order, and their sums."""
+    keys: list[pa.Table] = []
+    parts: dict[str, list[Array]] = {p: [] for made in sums for p in made.parts}
+    for batch in batches:
+        _check_exact(batch, sums)
+        arrays = [batch[f"k{i}"].cast(field.type) for i, field in enumerate(schema)]
+        keys.append(pa.Table.from_arrays(arrays, schema=schema))
+        for part, values in parts.items():
+            values.append(integers(batch[part]))
+    table = pa.concat_tables(keys) if keys else schema.empty_table()
+    order = pc.sort_indices(table, [(name, "ascending") for name in schema.names])
+    whole = {
+        part: np.concatenate([np.zeros(0, np.int64), *values])[order.to_numpy()]
+        for part, values in parts.items()
+    }
+    return table.take(order), _joined(whole, sums)
+
+
+def binned(batches: Iterable[pa.RecordBatch], groups: int, size: int) -> Array:
+    """Counts of groups × bins, for rows (i, b, n)."""
+    cells = np.zeros((groups, size), np.int64)
+    for batch in batches:
+        places = batch["i"].to_numpy() if "i" in batch.schema.names else 0
+        cells[places, batch["b"].to_numpy()] = batch["n"].to_numpy()
+    return cells
+
+
+def binned_by_key(batches: Iterable[pa.RecordBatch], keys: pa.Table, size: int) -> Array:
+    """The same for rows (k0, ..., b, n), placed by the keys that were found."""
+    if too_many(keys.num_rows, size):
+        raise EngineError("the answer has too many cells; make the bins wider")
+    cells = np.zeros((keys.num_rows, size), np.int64)
+    names = [f"k{i}" for i in range(keys.num_columns)]
+    index = keys.rename_columns(names).append_column("i", pa.array(np.arange(keys.num_rows)))
+    for batch in batches:
+        rows = pa.Table.from_batches([batch])
+        for i, name in enumerate(names):
+            rows = rows.set_column(i, name, rows[name].cast(index.schema.field(name).type))
+        placed = rows.join(index, keys=names, join_type="inner")
+        cells[placed["i"].to_numpy(), placed["b"].to_numpy()] = placed["n"].to_numpy()
+    return cells
+
+
+def integers(column: pa.Array) -> Array:
+    """An array of int64, or of Python integers where one does not fit; missing is 0.
+
+    >>> integers(pa.array([2**70, None], pa.decimal128(38, 0)))
+    array([1180591620717411303424, 0], dtype=object)
+    """
+    if not pa.types.is_decimal(column.type):
+        whole: Array = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+        return whole
+    column = column.cast(pa.decimal128(38, 0)).fill_null(0)
+    # 128 bits, the lower half first; a small number's upper half repeats its sign.
+    words = np.frombuffer(column.buffers()[1], np.int64)
+    words = words[2 * column.offset : 2 * (column.offset + len(column))].reshape(-1, 2)
+    low, high = words[:, 0], words[:, 1]
+    if np.array_equal(high, low >> 63):
+        return low.copy()
+    wide: Array = high.astype(object) * 2**64 + low.view(np.uint64).astype(object)
+    return wide
+
+
+def _put(held: Array, places: Array, values: Array) -> Array:
+    if values.dtype == object and held.dtype != object:
+        held = held.astype(object)
+    held[places] = values
+    return held
+
+
+def _joined(parts: dict[str, Array], sums: tuple[Sum, ...]) -> dict[Measure, Array]:
+    return {made.measure: _whole([parts[part] for part in made.parts], made) for made in sums}
+
+
+def _check_exact(batch: pa.RecordBatch, sums: tuple[Sum, ...]) -> None:
+    for made in sums:
+        if made.steps and not made.exact(batch[made.parts[1]].to_numpy()):
+            raise Inexact
+
+
+def _whole(parts: list[Array], made: Sum) -> Array:
+    if made.steps and isinstance(made.measure, Total):
+        added, counts = parts
+        centred: Array = added - made.measure.grid.centre * counts
+        return centred
+    if len(parts) == 1:
+        return parts[0]
+    high, low = parts
+    # |high| < 2^30 and 0 ≤ low < 2^62 give less than 2^63
+    if len(high) and (np.abs(high).max() >= 2**30 or low.max() >= 2**62):
+        high, low = high.astype(object), low.astype(object)
+    whole: Array = high * 2**HALF + low
+    return whole

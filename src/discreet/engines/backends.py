@@ -1,0 +1,101 @@
+"""Tables that live on a connection of the caller: whatever Ibis reaches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from discreet.engines.dialects import Dialect
+from discreet.engines.metadata import ibis_schema
+from discreet.engines.passes import Pass
+from discreet.engines.postgres import PostgresPass
+from discreet.engines.ranges import Range
+from discreet.engines.spark import SparkPass, collated
+from discreet.errors import EngineError
+from discreet.query.schema import Field, Schema, Type
+
+
+@dataclass(frozen=True, eq=False)
+class BackendTable:
+    """A table of a connection that the caller made and keeps."""
+
+    table: ir.Table
+    process: int = field(default_factory=os.getpid)
+
+    @property
+    def schema(self) -> Schema:
+        """From the backend's own metadata."""
+        schema = ibis_schema(self.table.schema())
+        backend: Any = self.table.get_backend()
+        for name in collated(self.table, backend) if backend.name == "pyspark" else ():
+            schema = schema.with_field(Field(name, Type.OTHER))
+        return schema
+
+    def open(self, columns: Sequence[str]) -> Pass:
+        """One pass; a connection does not survive a fork."""
+        if os.getpid() != self.process:
+            raise EngineError(
+                "the connection of this table belongs to the process that opened it: "
+                "connect again in this one"
+            )
+        backend: Any = self.table.get_backend()
+        chosen = self.table.select(list(columns))
+        match backend.name:
+            case "pyspark":
+                return SparkPass(chosen, backend)
+            case "postgres":
+                return PostgresPass(chosen, backend)
+        return BackendPass(chosen, backend)
+
+
+@dataclass(frozen=True, eq=False)
+class BackendPass:
+    """One pass by nothing but Ibis; implements `passes.Pass`."""
+
+    table: ir.Table
+    backend: Any
+
+    @property
+    def known(self) -> Mapping[str, Range]:
+        """Nothing, without another pass."""
+        return {}
+
+    @property
+    def dialect(self) -> Dialect:
+        """Not one we know."""
+        return Dialect.OTHER
+
+    def source(self) -> ir.Table:
+        """The columns that were asked for, as they are stored."""
+        return self.table
+
+    def public(self, table: pa.Table) -> ir.Table:
+        """A table in memory, which Ibis brings to the backend."""
+        return ibis.memtable(table)
+
+    def compile(self, query: ir.Table) -> ir.Table:
+        """Ibis compiles when it runs."""
+        return query
+
+    def prepare(self) -> None:
+        """Nothing to do: Ibis brings public tables along with a query."""
+
+    def batches(self, query: ir.Table) -> Iterator[pa.RecordBatch]:
+        """The rows of the answer, as they come."""
+        yield from self.backend.to_pyarrow_batches(query)
+
+    def interrupt(self) -> None:
+        """Left to finish: there is no common way to stop a backend."""
+
+    def fraction(self) -> None:
+        """Not known."""
+        return None
+
+    def close(self) -> None:
+        """The connection stays the caller's."""

@@ -1,0 +1,84 @@
+"""One pass over a table in our DuckDB: Ibis compiles, and the connection runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import duckdb
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+from ibis.backends.duckdb import Backend
+
+from discreet.engines.dialects import Dialect
+from discreet.engines.ranges import Range
+
+# The least and largest values that a Parquet file states leave NaN out. From them this optimizer
+# concludes that x ≤ 100 holds in each row, and a NaN passes for a number.
+# And partial_aggregate_pushdown writes columns of columns out in full, which may take minutes.
+UNSAFE: Final = "statistics_propagation,partial_aggregate_pushdown"
+
+_compiler = Backend()
+
+
+@dataclass(frozen=True, eq=False)
+class DuckDbPass:
+    """Implements `passes.Pass`."""
+
+    connection: duckdb.DuckDBPyConnection
+    table: ir.Table
+    attach: Callable[[], None]
+    beside: dict[str, pa.Table] = field(default_factory=dict)
+    known: Mapping[str, Range] = field(default_factory=dict)
+
+    @property
+    def dialect(self) -> Dialect:
+        """DuckDB's."""
+        return Dialect.DUCKDB
+
+    def source(self) -> ir.Table:
+        """The columns that were asked for, as they are stored."""
+        return self.table
+
+    def public(self, table: pa.Table) -> ir.Table:
+        """A table in memory, as it is."""
+        name = f"public{len(self.beside)}"
+        self.beside[name] = table
+        return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
+
+    def compile(self, query: ir.Table) -> str:
+        """The query in SQL."""
+        return str(_compiler.compile(query))
+
+    def prepare(self) -> None:
+        """Attach the tables: from here on data is touched."""
+        self.attach()
+        self.bring()
+
+    def bring(self) -> None:
+        """Make the public tables known that came so far."""
+        for name, table in self.beside.items():
+            self.connection.register(name, table)
+
+    def run(self, statement: str) -> list[Any]:
+        """Rows of a small answer, if there is one."""
+        return self.connection.execute(statement).fetchall()
+
+    def batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The rows of the answer. (A reader of them as they come would keep one thread busy.)"""
+        yield from self.connection.sql(query).to_arrow_table().to_batches()
+
+    def interrupt(self) -> None:
+        """Stop what is running."""
+        self.connection.interrupt()
+
+    def fraction(self) -> float | None:
+        """How much is done, from 0 to 1."""
+        percent = self.connection.query_progress()
+        return percent / 100 if percent >= 0 else None
+
+    def close(self) -> None:
+        """Give up the connection, and its views with it."""
+        self.connection.close()

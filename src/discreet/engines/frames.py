@@ -1,0 +1,222 @@
+"""Tables in memory: Arrow, pandas, Polars, records; their rows are read at measure time only."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import ibis
+import ibis.expr.datatypes as dt
+import ibis.expr.types as ir
+import pyarrow as pa
+import pyarrow.types as at
+
+from discreet.engines.embedded import SOURCE, quoted
+from discreet.engines.metadata import ibis_type
+from discreet.errors import InvalidArgument
+from discreet.query.schema import Type
+
+if TYPE_CHECKING:
+    import duckdb
+
+BATCH: Final = 122_880  # rows
+_UNKNOWN: Final = pa.null()  # the type of a column that no expression can use
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowTable:
+    """An Arrow table or dataset."""
+
+    table: Any
+
+    @property
+    def columns(self) -> pa.Schema:
+        """Its schema."""
+        return self.table.schema.remove_metadata()
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """Without a copy."""
+        whole = not isinstance(self.table, pa.Table)  # a dataset leaves out columns by itself
+        cursor.register(SOURCE, self.table if whole else self.table.select(list(columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class PandasFrame:
+    """A pandas frame; its index is no column. Columns of objects are read as text."""
+
+    frame: Any
+
+    @property
+    def columns(self) -> pa.Schema:
+        """From the dtypes."""
+        frame = self.frame
+        if any(not isinstance(name, str) for name in frame.columns):
+            raise InvalidArgument(
+                name="source",
+                expected="a frame whose columns are named by text",
+                given="names of another type",
+                hint="say frame.columns = frame.columns.map(str), or frame.reset_index()",
+            )
+        names = list(frame.columns)
+        kinds = [_pandas_type(frame.iloc[:, i]) for i in range(len(names))]
+        return pa.schema(list(zip(names, kinds, strict=True)))
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """Converted to Arrow."""
+        arrays = [_pandas_column(self.frame[name]) for name in columns]
+        cursor.register(SOURCE, pa.table(arrays, names=list(columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class PolarsFrame:
+    """A Polars frame, lazy or not; a lazy one is collected at each pass."""
+
+    frame: Any
+
+    @property
+    def columns(self) -> pa.Schema:
+        """From its schema."""
+        fields = [
+            pa.field(name, _polars_type(kind)) for name, kind in self.frame.collect_schema().items()
+        ]
+        return pa.schema(fields)
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """Converted to Arrow, these columns only."""
+        cursor.register(SOURCE, self.frame.lazy().select(list(columns)).collect().to_arrow())
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """A relation of the caller's own DuckDB connection, copied into ours for each pass."""
+
+    relation: Any
+
+    @property
+    def columns(self) -> pa.Schema:
+        """From its own types."""
+        return self.relation.limit(0).to_arrow_table().schema
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """Through a stream, which can be read once, into a table, which can be read again."""
+        chosen = self.relation.project(", ".join(map(quoted, columns)))
+        cursor.register("incoming", chosen.to_arrow_reader(BATCH))
+        cursor.execute(f"CREATE OR REPLACE TEMP TABLE {SOURCE} AS FROM incoming")
+        cursor.unregister("incoming")
+
+
+@dataclass(frozen=True, eq=False)
+class DuckDbTable:
+    """A table of Ibis on a DuckDB of the caller's, copied into ours for each pass.
+
+    In ours the settings are known, and text has no collation, by which one row could have two keys.
+    """
+
+    table: ir.Table
+
+    @property
+    def columns(self) -> pa.Schema:
+        """From Ibis."""
+        kinds = {
+            name: kind if ibis_type(kind) is not Type.OTHER else dt.null
+            for name, kind in self.table.schema().items()
+        }
+        return ibis.schema(kinds).to_pyarrow()
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """As a relation is."""
+        backend: Any = self.table.get_backend()
+        chosen = backend.con.sql(str(backend.compile(self.table.select(list(columns)))))
+        Relation(chosen).attach(cursor, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A list of dicts whose columns are declared; cells are read as text and cast."""
+
+    records: Sequence[Mapping[str, Any]]
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> pa.Schema:
+        """Text, whatever the cells are."""
+        return pa.schema([(name, pa.string()) for name in self.names])
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """A column at a time."""
+        arrays = [as_text(record.get(name) for record in self.records) for name in columns]
+        cursor.register(SOURCE, pa.table(arrays, names=list(columns)))
+
+
+def as_text(cells: Iterable[Any]) -> pa.Array:
+    """Objects as text: numbers, dates and truth values in their usual form, others missing.
+
+    >>> as_text(["a", 7, True, None, float("nan"), [1], datetime.date(2026, 1, 31)]).to_pylist()
+    ['a', '7', 'true', None, None, None, '2026-01-31']
+    """
+    texts = [cell if type(cell) is str else _text(cell) for cell in cells]
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:  # half of a surrogate pair
+        pass
+    return pa.array([t and t.encode("utf-8", "replace").decode() for t in texts], pa.string())
+
+
+def _text(cell: Any) -> str | None:
+    if isinstance(cell, str):
+        return str.__str__(cell)
+    if type(cell).__module__ == "numpy" and getattr(cell, "ndim", 1) == 0:
+        cell = cell.item()
+    match cell:
+        case bool():
+            return "true" if cell else "false"
+        case int():
+            return str(cell) if cell.bit_length() <= 512 else None
+        case float():
+            return repr(cell) if cell == cell else None
+        case Decimal() | Fraction():
+            with contextlib.suppress(ArithmeticError, ValueError):  # too large, or a loud NaN
+                return _text(float(cell))
+        case datetime.date() if cell == cell:  # and timestamps, but for pandas' NaT
+            return cell.isoformat()
+    return None
+
+
+def _pandas_type(column: Any) -> pa.DataType:
+    if hasattr(column, "cat"):
+        return _pandas_type(column.cat.categories[:0].to_series())
+    if _is_text(column.dtype):
+        return pa.string()
+    try:
+        return pa.array(column.iloc[:0], from_pandas=True).type
+    except (pa.ArrowException, TypeError, ValueError):
+        return _UNKNOWN
+
+
+def _pandas_column(column: Any) -> pa.Array:
+    if hasattr(column, "cat"):
+        codes = column.cat.codes.to_numpy()
+        values = _pandas_column(column.cat.categories.to_series())
+        return values.take(pa.array(codes, mask=codes < 0))
+    if _is_text(column.dtype):
+        return as_text(column.astype(object).tolist())
+    return pa.array(column, from_pandas=True)
+
+
+def _is_text(dtype: Any) -> bool:
+    return str(dtype) in ("object", "str", "string")
+
+
+def _polars_type(kind: Any) -> pa.DataType:
+    import polars as pl
+
+    try:
+        found = pl.Series([], dtype=kind).to_arrow().type
+    except Exception:  # whatever Polars raises, the column cannot be used
+        return _UNKNOWN
+    return pa.string() if at.is_dictionary(found) else found

@@ -1,0 +1,129 @@
+"""The columns that an answer is made of: quantised values, bins and marks, each computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import ibis
+import ibis.expr.types as ir
+
+from discreet.engines.quantising import bin_index, lies_within, quantised, steps_of
+from discreet.engines.ranges import Range
+from discreet.engines.rows import UNIT, Rows
+from discreet.query.expressions import Typed
+from discreet.query.grid import Grid
+from discreet.query.measures import Categories, EdgeBins, GridBins, Measure, Present, Total
+from discreet.query.schema import Type
+
+BINNED = (GridBins, EdgeBins, Categories)
+_FEW = 2**33  # steps: a million values of them are exact as doubles
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Rows as (unit, keys, cells): `cells` holds all of a row that the answer can depend on."""
+
+    table: ir.Table
+    unit: str | None  # a column
+    keys: tuple[str, ...]  # columns
+    nullable: tuple[str, ...]  # the keys that may be missing
+    cells: Mapping[Measure, str]  # for each measure that needs one, its column
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """The columns of the cells, each once."""
+        return tuple(dict.fromkeys(self.cells.values()))
+
+    def on(self, table: ir.Table) -> Cells:
+        """The same columns of another table."""
+        return replace(self, table=table)
+
+
+def cells_of(
+    rows: Rows,
+    group: tuple[tuple[str, Typed], ...],
+    measures: tuple[Measure, ...],
+    *,
+    steps: bool,
+) -> Cells:
+    """One projection: u, k0, k1, ..., v0, v1, ...
+
+    With `steps`, sums of reals may be left as doubles of whole steps, which are added faster.
+    """
+    light: dict[Typed, Typed] = {}
+    for value in [getattr(m, "value", None) for m in measures] + [value for _, value in group]:
+        if value is not None and value not in light:
+            rows, light[value] = rows.as_column(value)
+    made: dict[object, tuple[str, ir.Value]] = {}
+    cells: dict[Measure, str] = {}
+    for measure in sorted(measures, key=lambda m: isinstance(m, Present)):  # totals come first
+        cell = _cell(rows, measure, made, light, steps)
+        if cell is not None:
+            cells[measure] = cell
+    keys = {f"k{i}": rows.value(light[value]) for i, (_, value) in enumerate(group)}
+    unit = [UNIT] if UNIT in rows.table.columns else []
+    table = rows.table.select(*unit, **keys, **dict(made.values()))
+    nullable = tuple(f"k{i}" for i, (_, value) in enumerate(group) if value.nullable)
+    return Cells(table, UNIT if unit else None, tuple(keys), nullable, cells)
+
+
+def of_somebody(cells: Cells) -> Cells:
+    """Without the rows that belong to nobody."""
+    return (
+        cells if cells.unit is None else cells.on(cells.table.filter(cells.table[UNIT].notnull()))
+    )
+
+
+def _cell(
+    rows: Rows,
+    measure: Measure,
+    made: dict[object, tuple[str, ir.Value]],
+    light: Mapping[Typed, Typed],
+    steps: bool,
+) -> str | None:
+    match measure:
+        case Total(value, grid, squared):
+            x = rows.renamed(light[value])
+            known = rows.known.get(str(x.value)) if x.op == "column" else None
+            steps = steps and not squared and known is not None and _in_steps(value, grid, known)
+            what: object = (value, grid, steps)
+            if what not in made:
+                made[what] = (
+                    _next(made),
+                    (
+                        steps_of(x, grid, rows.table)
+                        if steps
+                        else quantised(x, grid, rows.table, rows.dialect, known)
+                    ),
+                )
+        case GridBins() | EdgeBins() | Categories():
+            what = measure
+            renamed = replace(measure, value=rows.renamed(light[measure.value]))
+            made[what] = _next(made), bin_index(renamed, rows.table, rows.dialect)
+        case Present(value) if value.nullable:
+            same = [name for what, (name, _) in made.items() if _is_of(what, value)]
+            if same:
+                return same[0]
+            what = value
+            missing = rows.value(Typed("is_null", (light[value],), None, Type.BOOLEAN, False))
+            one = ibis.literal(1, type="int64")
+            made[what] = _next(made), ibis.ifelse(missing, ibis.null("int64"), one)
+        case _:
+            return None
+    return made[what][0]
+
+
+def _in_steps(value: Typed, grid: Grid, known: Range) -> bool:
+    """Is it worth while, so that millions of steps add up exactly?"""
+    small = max(abs(grid.lower), abs(grid.upper)) <= _FEW
+    return value.type is Type.REAL and small and lies_within(known, grid)
+
+
+def _is_of(what: object, value: Typed) -> bool:
+    """Is this column missing exactly where the value is?"""
+    return isinstance(what, tuple) and what[0] == value
+
+
+def _next(made: dict[object, tuple[str, ir.Value]]) -> str:
+    return f"v{len(made)}"

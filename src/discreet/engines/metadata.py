@@ -1,0 +1,111 @@
+"""The types of columns, as files and engines declare them; no row is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+import ibis.expr.datatypes as dt
+import pyarrow as pa
+import pyarrow.types as at
+
+from discreet.errors import InvalidArgument
+from discreet.query.schema import Field, Schema, Type
+
+if TYPE_CHECKING:
+    import ibis
+
+LARGEST: Final = 2**63 - 1
+
+# What each type is inside a query: every engine computes with these and no others.
+IBIS: Final[dict[Type, dt.DataType]] = {
+    Type.BOOLEAN: dt.boolean,
+    Type.INTEGER: dt.int64,
+    Type.REAL: dt.float64,
+    Type.TEXT: dt.string,
+    Type.RAW: dt.string,
+    Type.DATE: dt.date,
+    Type.TIMESTAMP: dt.timestamp,
+}
+ARROW: Final[dict[Type, pa.DataType]] = {
+    Type.BOOLEAN: pa.bool_(),
+    Type.INTEGER: pa.int64(),
+    Type.REAL: pa.float64(),
+    Type.TEXT: pa.string(),
+    Type.RAW: pa.string(),
+    Type.DATE: pa.date32(),
+    Type.TIMESTAMP: pa.timestamp("us"),
+}
+
+
+def arrow_type(kind: pa.DataType) -> Type:
+    """The type of an Arrow column.
+
+    >>> arrow_type(pa.uint64()), arrow_type(pa.dictionary(pa.int8(), pa.string()))
+    (<Type.INTEGER: 'integer'>, <Type.TEXT: 'text'>)
+    """
+    if at.is_dictionary(kind):
+        return arrow_type(kind.value_type)
+    rules = (
+        (at.is_boolean, Type.BOOLEAN),
+        (at.is_integer, Type.INTEGER),
+        (at.is_floating, Type.REAL),
+        (at.is_decimal, Type.REAL),
+        (at.is_string, Type.TEXT),
+        (at.is_large_string, Type.TEXT),
+        (at.is_string_view, Type.TEXT),
+        (at.is_date, Type.DATE),
+        (at.is_timestamp, Type.TIMESTAMP),
+    )
+    return next((found for rule, found in rules if rule(kind)), Type.OTHER)
+
+
+def ibis_type(kind: dt.DataType) -> Type:
+    """The type of an Ibis column.
+
+    >>> ibis_type(dt.Decimal(10, 2)), ibis_type(dt.json)
+    (<Type.REAL: 'real'>, <Type.OTHER: 'other'>)
+    """
+    rules = (
+        (dt.Boolean, Type.BOOLEAN),
+        (dt.Integer, Type.INTEGER),
+        (dt.Floating, Type.REAL),
+        (dt.Decimal, Type.REAL),
+        (dt.Timestamp, Type.TIMESTAMP),
+        (dt.Date, Type.DATE),
+    )
+    if type(kind) is dt.String:  # JSON is a kind of it
+        return Type.TEXT
+    return next((found for rule, found in rules if isinstance(kind, rule)), Type.OTHER)
+
+
+def arrow_schema(schema: pa.Schema) -> Schema:
+    """Names and types of an Arrow schema."""
+    return _checked(
+        Field(field.name, kind := arrow_type(field.type), field.nullable or kind is Type.REAL)
+        for field in schema
+    )
+
+
+def ibis_schema(schema: ibis.Schema) -> Schema:
+    """Names and types of an Ibis schema."""
+    return _checked(
+        Field(name, found := ibis_type(kind), kind.nullable or found is Type.REAL)
+        for name, kind in schema.items()
+    )
+
+
+def _checked(fields: Iterable[Field]) -> Schema:
+    """Engines fold case, so two names may not differ in that alone."""
+    schema = Schema(tuple(fields))
+    seen: set[str] = set()
+    for name in schema.names:
+        if name.casefold() in seen:
+            raise InvalidArgument(
+                name="source",
+                expected="a table whose columns differ in more than small and capital letters",
+                given=f'two columns called "{name}"',
+                hint="rename one of them",
+            )
+        seen.add(name.casefold())
+    return schema

@@ -1,0 +1,69 @@
+"""Public tables, read whole: to join with, or of keys. Their rows may be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import ibis.expr.types as ir
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.parquet as pq
+
+from discreet.engines.files import find
+from discreet.errors import InvalidArgument
+
+
+def read_public(table: Any) -> pa.Table:
+    """Anything a source can be, and a dict of lists.
+
+    >>> read_public({"ward": ["A", "B"]}).num_rows
+    2
+    """
+    made = None
+    try:
+        made = _read(table)
+    except (pa.ArrowException, AttributeError, TypeError, ValueError, OSError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+    if isinstance(made, pa.Table):
+        return made
+    raise InvalidArgument(
+        name="table",
+        expected="a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",
+        given=InvalidArgument.describe_data(table),
+    )
+
+
+def _read(table: Any) -> Any:
+    match table:
+        case pa.Table():
+            return table
+        case pyarrow.dataset.Dataset():
+            return table.to_table()
+        case ir.Table():
+            return table.to_pyarrow()
+        case Mapping():
+            return pa.table(dict(table))
+        case str() | Path():
+            return _read_files([table])
+        case [str() | Path(), *_]:
+            return _read_files(table)
+        case list():
+            return pa.Table.from_pylist(table)
+    for method in ("to_arrow_table", "to_arrow", "toArrow"):  # DuckDB, Polars, Spark
+        if hasattr(table, method):
+            return getattr(table, method)()
+    if hasattr(table, "collect"):  # a lazy frame
+        return table.collect().to_arrow()
+    return pa.Table.from_pandas(table, preserve_index=False)
+
+
+def _read_files(patterns: list[str | Path]) -> pa.Table:
+    csv = (".csv", ".txt")
+    return pa.concat_tables(
+        pyarrow.csv.read_csv(path) if path.lower().endswith(csv) else pq.read_table(path)
+        for path in find(patterns)
+    )

@@ -1,0 +1,101 @@
+"""One pass over a table of Spark, by its own ways to take and give Arrow tables."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import ibis
+import ibis.expr.types as ir
+import pyarrow as pa
+
+from discreet.engines.dialects import Dialect
+from discreet.engines.ranges import Range
+
+
+def spark_table(frame: Any) -> ir.Table:
+    """The frame in a session of our own, since Ibis changes settings; nothing is computed yet."""
+    name = f"discreet_{uuid.uuid4().hex}"
+    frame.createOrReplaceGlobalTempView(name)
+    session = frame.sparkSession.newSession()
+    session.table(f"global_temp.{name}").createOrReplaceTempView(name)
+    return ibis.pyspark.connect(session).table(name)
+
+
+def collated(table: ir.Table, backend: Any) -> list[str]:
+    """Text columns whose equality is not that of their characters: one row could have two keys."""
+    fields = backend._session.sql(backend.compile(table)).schema.fields
+    return [f.name for f in fields if f.dataType.simpleString().startswith("string collate")]
+
+
+@dataclass(frozen=True, eq=False)
+class SparkPass:
+    """Implements `passes.Pass`; `backend` is the connection of Ibis, for its compiler."""
+
+    table: ir.Table
+    backend: Any
+    beside: dict[str, pa.Table] = field(default_factory=dict)
+    tag: str = field(default_factory=lambda: f"discreet_{uuid.uuid4().hex}")
+
+    @property
+    def known(self) -> Mapping[str, Range]:
+        """Nothing, without another pass."""
+        return {}
+
+    @property
+    def dialect(self) -> Dialect:
+        """Spark's."""
+        return Dialect.SPARK
+
+    def source(self) -> ir.Table:
+        """The columns that were asked for, as they are stored."""
+        return self.table
+
+    def public(self, table: pa.Table) -> ir.Table:
+        """A table in memory, under a name that Spark will know."""
+        name = f"public_{uuid.uuid4().hex}"
+        self.beside[name] = table
+        return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
+
+    def compile(self, query: ir.Table) -> str:
+        """The query in SQL."""
+        return str(self.backend.compile(query))
+
+    def prepare(self) -> None:
+        """Bring the public tables. Ibis would send them through pandas, which loses nulls."""
+        for name, table in self.beside.items():
+            self._session.createDataFrame(table).createOrReplaceTempView(name)
+
+    def batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The rows of the answer, collected in the driver."""
+        from pyspark.logger import PySparkLogger
+
+        # PySpark logs the values that a failing query quotes.
+        # of PySpark's own class: whoever asks for it first decides
+        logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+        before, logger.disabled = logger.disabled, True
+        self._session.addTag(self.tag)
+        try:
+            yield from self._session.sql(query).toArrow().to_batches()
+        finally:
+            self._session.removeTag(self.tag)
+            logger.disabled = before
+
+    def interrupt(self) -> None:
+        """Stop the jobs of this pass."""
+        self._session.interruptTag(self.tag)
+
+    def fraction(self) -> None:
+        """Not known."""
+        return None
+
+    def close(self) -> None:
+        """Forget the public tables; the session stays the caller's."""
+        for name in self.beside:
+            self._session.catalog.dropTempView(name)
+
+    @property
+    def _session(self) -> Any:
+        return self.backend._session

@@ -1,0 +1,184 @@
+"""How far off a mean is that is a noisy sum over a noisy count.
+
+Let s be the sum of n values, each less the middle of its bounds, so that m = s/n lies in
+[−h, h]. Released are S = s + X and N = n + Y with independent noise. As s = m·n,
+
+    S − m·N = X − m·Y,     so  |S/N − m| = |X − m·Y|/N      (Fieller 1954),
+
+whose law depends on m alone. It holds for an empty group too, with any m. If q(m) is passed by
+|X − m·Y| with probability 5 % at most, then m is within q(m)/N of S/N with probability 95 %,
+whatever n is; and as q rises with |m|, knowing that |m| ≤ h, or later that |m| ≤ |S/N| + w,
+gives a number for it. No approximation, and nothing is assumed about n.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.exact import Number, positive, probability
+from discreet.mechanisms.ratio_error_tails import (
+    NARROW,
+    Noise,
+    joint_tail,
+    narrow_tail,
+    single_tail,
+)
+
+Floats = NDArray[np.float64]
+
+_OUT: Final = 1 + 2.0**-40  # more than all rounding here
+_ROUNDS: Final = 2
+
+
+def tail_point(
+    scale_s: Number,
+    scale_n: Number,
+    m: ArrayLike,
+    *,
+    noise: Noise,
+    confidence: Number = Fraction(95, 100),
+    step: Number = 1,
+) -> Any:
+    """Return q for each |m|: |X − m·Y| ≤ q with at least this probability; it rises with |m|.
+
+    X is noise of ``scale_s`` on multiples of ``step`` and Y of ``scale_n`` on whole numbers, both
+    discrete Laplace, or both normal of that sigma and rounded.
+
+    >>> round(float(tail_point(100, 2, 0, noise="laplace", step=0.01)), 1)        # 100·ln 20
+    299.6
+    >>> tail_point(100, 2, [0, 10, 100], noise="gaussian", step=0.01).round(1)
+    array([196., 200., 442.])
+    """
+    miss = float(1 - probability(confidence, name="confidence"))
+    s, n, grid = (
+        float(positive(value, name=name))
+        for value, name in ((scale_s, "scale_s"), (scale_n, "scale_n"), (step, "step"))
+    )
+    size = np.abs(np.asarray(m, np.float64))
+    tail = narrow_tail if n <= NARROW else joint_tail
+    return tail(s, n, size, miss, grid, noise) * _OUT
+
+
+def mean_error(
+    S: ArrayLike,
+    N: ArrayLike,
+    *,
+    scale_s: Number,
+    scale_n: Number,
+    half_width: Number,
+    noise: Noise,
+    confidence: Number = Fraction(95, 100),
+    step: Number = 1,
+) -> Floats:
+    """Return w for each group: S/N, clipped to ±half_width, is within w of the mean.
+
+    That is so with at least this probability, for each group, whatever its size and mean. No w
+    is above 2·half_width, which is what is left where N is too small or below 0.
+
+    >>> known = dict(scale_s=30, scale_n=2, half_width=10, noise="laplace")
+    >>> mean_error([1200, 50], [400, -3], **known).round(3)
+    array([ 0.229, 20.   ])
+    """
+    h = float(positive(half_width, name="half_width"))
+    total, size = np.broadcast_arrays(np.asarray(S, np.float64), np.asarray(N, np.float64))
+
+    def passed(mean: float | Floats) -> Floats:
+        q: Floats = tail_point(
+            scale_s, scale_n, mean, noise=noise, confidence=confidence, step=step
+        )
+        return q
+
+    with np.errstate(divide="ignore", over="ignore"):  # a size of 0 makes ∞, and then 2h
+        per_row = np.where(size > 0, _OUT / np.maximum(size, 0), np.inf)
+        width = passed(h) * per_row
+        estimate = np.where(size > 0, np.abs(total) / np.where(size > 0, size, 1), h)
+        for _ in range(_ROUNDS):
+            width = passed(np.minimum(h, estimate + width)) * per_row
+    return np.minimum(width, 2 * h)
+
+
+def expected_mean_error(
+    n: ArrayLike,
+    *,
+    scale_s: Number,
+    scale_n: Number,
+    half_width: Number,
+    noise: Noise,
+    confidence: Number = Fraction(95, 100),
+    step: Number = 1,
+) -> Any:
+    """Return w for a group of n rows, before any data: S/N is within w of its mean.
+
+    That is so with at least this probability whatever the mean; and with that probability
+    ``mean_error`` reports no more than w. It is q(half_width)/(n − y), where each of |X − m·Y| ≤
+    q(half_width) and |Y| ≤ y fails with at most half of what is left to chance.
+
+    >>> known = dict(scale_s=30, scale_n=2, half_width=10, noise="laplace")
+    >>> expected_mean_error([5, 400, 4000], **known).round(3)
+    array([20.   ,  0.323,  0.032])
+    """
+    h = float(positive(half_width, name="half_width"))
+    half = (1 - probability(confidence, name="confidence")) / 2
+    q = tail_point(scale_s, scale_n, h, noise=noise, confidence=1 - half, step=step)
+    y = single_tail(float(positive(scale_n, name="scale_n")), float(half), noise)
+    left = np.asarray(n, np.float64) - y
+    with np.errstate(divide="ignore"):
+        width = np.where(left > 0, float(q) * _OUT / np.maximum(left, 0), np.inf)
+    found = np.minimum(width, 2 * h)
+    return found if np.ndim(n) else float(found)
+
+
+def variance_error(
+    S1: ArrayLike,
+    S2: ArrayLike,
+    N: ArrayLike,
+    *,
+    scale_s1: Number,
+    scale_s2: Number,
+    scale_n: Number,
+    half_width: Number,
+    noise: Noise,
+    confidence: Number = Fraction(95, 100),
+    step1: Number = 1,
+    step2: Number = 1,
+) -> Floats:
+    """Return w for each group: the released variance is within w of the true one.
+
+    With x the values less the middle of their bounds, S1 is the noisy sum of x and S2 that of
+    x² − h²/2. Released is S2/N + h²/2 − (S1/N)², each ratio clipped to what it can be and the
+    whole to [0, h²]. Both means hold together with at least this probability.
+
+    >>> w = variance_error(0, -2e5, 10_000, scale_s1=60, scale_s2=300, scale_n=2, half_width=10,
+    ...                    noise="laplace")
+    >>> float(w.round(3))
+    0.112
+    """
+    h = positive(half_width, name="half_width")
+    each = 1 - (1 - probability(confidence, name="confidence")) / 2
+    known: dict[str, Any] = {"scale_n": scale_n, "noise": noise, "confidence": each}
+    first = mean_error(S1, N, scale_s=scale_s1, half_width=h, step=step1, **known)
+    second = mean_error(S2, N, scale_s=scale_s2, half_width=h * h / 2, step=step2, **known)
+    size = np.asarray(N, np.float64)
+    mean = np.minimum(np.abs(np.asarray(S1, np.float64)) / np.where(size > 0, size, 1), float(h))
+    # |a² − m²| = |a − m|·|a + m|, and |m| is at most |a| + w and at most h
+    square = first * (mean + np.minimum(mean + first, float(h)))
+    width: Floats = np.minimum((second + square) * _OUT, float(h) ** 2)
+    return width
+
+
+def std_error(variance: ArrayLike, error: ArrayLike, *, half_width: Number) -> Floats:
+    """Return how far √variance may be from the standard deviation, given the variance's error.
+
+    >>> std_error([4, 1], [0, 3], half_width=10)
+    array([0., 1.])
+    """
+    h = float(positive(half_width, name="half_width"))
+    v, w = np.maximum(np.asarray(variance, np.float64), 0), np.asarray(error, np.float64)
+    middle = np.sqrt(v)
+    low, high = np.sqrt(np.maximum(v - w, 0)), np.sqrt(np.minimum(v + w, h * h))
+    width: Floats = np.maximum(middle - low, high - middle) * _OUT
+    return width

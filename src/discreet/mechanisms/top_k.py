@@ -1,0 +1,156 @@
+"""The k commonest of many candidates, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet.balls import ball, precision
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, integer, probability
+from discreet.guarantees import BoundedRange, Guarantee
+from discreet.laws import Gibbs
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.grids import check_noise
+from discreet.mechanisms.quantiles_steps import step_epsilon
+from discreet.mechanisms.scores import read_flag, read_scores
+from discreet.noise.argmax import argmax
+
+if TYPE_CHECKING:
+    from flint import arb
+
+MOST: Final = 10_000
+_BITS: Final = 192
+
+
+@dataclass(frozen=True)
+class TopKLaw:
+    """P(indices): one choice after another, each among those that are left."""
+
+    counts: tuple[int | float, ...]
+    k: int
+    scale: Fraction
+
+    def mass(self, indices: Sequence[int]) -> arb:
+        """P(indices) as a ball; 0 unless these are k different candidates."""
+        with precision(_BITS):
+            left, total = list(range(len(self.counts))), ball(int(len(indices) == self.k))
+            for index in indices:
+                if index not in left:
+                    return ball(0)
+                law = Gibbs([self.counts[i] for i in left], rate=1 / self.scale)
+                total *= law.mass(left.index(index))
+                left.remove(index)
+            return total
+
+    def pmf(self, indices: Sequence[int]) -> float:
+        """P(indices) as a float."""
+        return float(self.mass(indices))
+
+
+@dataclass(frozen=True, init=False)
+class TopK:
+    """Chooses a candidate by the exponential mechanism, removes it, and so on k times.
+
+    The same as adding Gumbel noise to every count once and naming the k largest in order
+    (Durfee and Rogers 2019). One person moves each count by at most ``rows``; with
+    ``monotone=True``, as for a person who is added or removed, all of them in one direction.
+    Where a person is *replaced*, say ``monotone=False``. Give the promise as ``epsilon`` or as
+    ``rho``, for all k choices together.
+
+    Cost: ``guarantee``, however many candidates. Error: ``error(0.95, candidates=K)``, in rows.
+
+    >>> commonest = TopK(k=2, epsilon=1)
+    >>> commonest.release([10, 500, 20, 300])
+    (1, 3)
+    >>> commonest.guarantee
+    Composition(2 × BoundedRange(epsilon=Fraction(1, 2)))
+    """
+
+    k: int
+    epsilon: Fraction  #: of all choices together
+    rows: int
+    monotone: bool
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        rows: int = 1,
+        monotone: bool = True,
+    ) -> None:
+        object.__setattr__(self, "k", _places(k))
+        step = step_epsilon(epsilon=epsilon, rho=rho, steps=self.k)
+        object.__setattr__(self, "epsilon", step * self.k)
+        object.__setattr__(self, "rows", integer(rows, name="rows", minimum=1))
+        object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
+        check_noise(self.rows / step, name="rho" if epsilon is None else "epsilon")
+
+    @property
+    def scale(self) -> Fraction:
+        """How many rows make a candidate e times likelier."""
+        return self._choice.scale
+
+    @property
+    def _choice(self) -> Exponential:
+        return Exponential(
+            sensitivity=self.rows, epsilon=self.epsilon / self.k, monotone=self.monotone
+        )
+
+    def release(self, counts: ArrayLike) -> tuple[int, ...]:
+        """Return k indices, the (noisily) commonest first. Each call spends ``guarantee``.
+
+        ``counts`` is a flat list or array, one number for each candidate, at least k.
+        """
+        scores = read_scores(counts, name="counts")
+        self._check(scores.size)
+        left, chosen, scale = np.arange(scores.size), [], self.scale
+        for _ in range(self.k):
+            at = argmax(scores[left], scale, "gumbel").index
+            chosen.append(int(left[at]))
+            left = np.delete(left, at)
+        return tuple(chosen)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """k runs of ε/k-bounded range, which is ε-differential privacy and more."""
+        # Which candidates are left is known from the answers before: adaptive composition.
+        return BoundedRange(self.epsilon / self.k).repeat(self.k)
+
+    def error(self, confidence: Number = Fraction(95, 100), *, candidates: int) -> float:
+        """Return w: with this probability each choice is within w rows of the best one left.
+
+        It is scale·(ln K + ln(k/(1 − confidence))), rounded up.
+        """
+        sure = probability(confidence, name="confidence")
+        self._check(integer(candidates, name="candidates", minimum=1))
+        return self._choice.error(1 - (1 - sure) / self.k, candidates=candidates)
+
+    def law(self, counts: ArrayLike) -> TopKLaw:
+        """Return the exact law of ``release(counts)``."""
+        scores = read_scores(counts, name="counts")
+        self._check(scores.size)
+        return TopKLaw(tuple(scores.tolist()), self.k, self.scale)
+
+    def _check(self, candidates: int) -> None:
+        if candidates < self.k:
+            raise InvalidArgument(
+                name="k",
+                expected=f"at most the number of candidates, {candidates}",
+                given=str(self.k),
+            )
+
+
+def _places(k: int) -> int:
+    exact = integer(k, name="k", minimum=1)
+    if exact <= MOST:
+        return exact
+    given = InvalidArgument.describe_parameter(k)
+    raise InvalidArgument(name="k", expected=f"at most {MOST}", given=given)

@@ -1,0 +1,1 @@
+"""Questions about tables as frozen values, and the plans that answer them: no data, no engine."""

@@ -1,0 +1,140 @@
+"""What every aggregate does: say what it needs, turn what was bought into columns, foresee errors.
+
+A new aggregate is a frozen dataclass with these methods, in a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeAlias
+
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, interval, positive
+from discreet.query.bought import Bought
+from discreet.query.checking import as_type, typed
+from discreet.query.counting import Counted, Counting
+from discreet.query.expressions import Typed, in_words
+from discreet.query.parts import Part
+from discreet.query.row import Row, build
+from discreet.query.schema import Schema, Type
+
+ColumnLike: TypeAlias = str | Callable[[Row], Any]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the answer: values, and how far off each may be (95 %)."""
+
+    name: str
+    kind: str
+    values: Any
+    error: Any  # an array like `values`
+    error_name: str
+    sources: tuple[
+        str, ...
+    ]  # the noise it was made from: columns that share some are not independent
+    integer: bool = False
+    bounds: tuple[float, float] | None = None
+    of: str | None = None  # the aggregate, where it has several columns
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The error of a column, foreseen without data; None where the group's size decides."""
+
+    name: str
+    error: float
+    unit: str  # "rows", "people", or what the value is measured in
+    by_size: bool = False
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """What was bought and drawn: the mechanisms, and for each part its noisy values."""
+
+    bought: Mapping[Part, Bought]
+    values: Mapping[Part, Any]
+
+
+class Aggregate(Protocol):
+    """One question about each group."""
+
+    @property
+    def weight(self) -> Fraction:
+        """Its share of the spend, against the other aggregates' weights."""
+        ...
+
+    def resolve(self, schema: Schema) -> Aggregate:
+        """The same with its column typed; refused if the types do not fit."""
+        ...
+
+    @property
+    def counts_rows(self) -> bool:
+        """Does it need the number of rows?"""
+        ...
+
+    @property
+    def counted(self) -> tuple[Counted, ...]:
+        """The values whose present rows it needs."""
+        ...
+
+    def parts(self, counting: Counting) -> tuple[Part, ...]:
+        """What must be bought."""
+        ...
+
+    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+        """The columns, from what was drawn."""
+        ...
+
+    def expected(
+        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+    ) -> list[Expected]:
+        """The errors at 95 %, for a group of `size` rows where that matters."""
+        ...
+
+
+def read_weight(weight: Number) -> Fraction:
+    """Check a weight."""
+    return positive(weight, name="weight")
+
+
+def read_column(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tuple[Typed, str]:
+    """A column or row expression, typed, and its name in words."""
+    if isinstance(column, Typed):
+        raise InvalidArgument(name=name, expected="asked once", given="a resolved column")
+    expression = build(column, schema, argument=name)
+    return typed(expression, schema), in_words(expression)
+
+
+def read_number(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tuple[Typed, str]:
+    """The same for something that can be summed: a condition counts as 0 or 1."""
+    value, label = read_column(column, schema, name=name)
+    if value.type is Type.BOOLEAN:
+        value = as_type(value, Type.INTEGER)
+    elif value.type is Type.RAW:
+        value = as_type(value, Type.REAL)
+    if not value.type.is_number:
+        raise InvalidArgument(
+            name=f"{name} of {label}", expected="a column of numbers", given=str(value.type)
+        )
+    return value, label
+
+
+def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fraction, Fraction]:
+    """Declared bounds: without them one row could move the answer without limit."""
+    if bounds is None:
+        raise InvalidArgument(
+            name="bounds",
+            expected=f"given for {name}, since one row could be of any size",
+            given="nothing",
+            hint="say bounds=(lower, upper) from what you know of the column, not from the data; "
+            "session.release_bounds buys them privately",
+        )
+    lower, upper = interval(bounds, name="bounds")
+    if max(abs(lower), abs(upper)) > 10**100:
+        raise InvalidArgument(
+            name="bounds", expected="between -1e100 and 1e100", given="larger ones"
+        )
+    return lower, upper

@@ -1,0 +1,121 @@
+"""The commonest of listed values: which they are, not how often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, integer
+from discreet.query.aggregates.aggregate import (
+    ColumnLike,
+    Expected,
+    Noisy,
+    Output,
+    read_column,
+    read_weight,
+)
+from discreet.query.aggregates.listed import read_listed
+from discreet.query.bought import Bought, Chooser
+from discreet.query.counting import Counted, Counting
+from discreet.query.expressions import Typed
+from discreet.query.measures import Categories
+from discreet.query.parts import CommonestChoice, Part
+from discreet.query.schema import Schema
+
+
+@dataclass(frozen=True)
+class Commonest:
+    """The k commonest values, in order."""
+
+    column: ColumnLike | Typed
+    k: int
+    candidates: tuple[Any, ...]
+    weight: Fraction
+    label: str = ""
+    counts_rows = False
+    counted: tuple[Counted, ...] = ()
+
+    def resolve(self, schema: Schema) -> Commonest:
+        """With its column typed."""
+        value, label = read_column(self.column, schema, name="top_k")
+        value, candidates = read_listed(value, self.candidates, name="candidates")
+        if self.k > len(candidates):
+            raise InvalidArgument(
+                name="k", expected=f"at most the {len(candidates)} candidates", given=str(self.k)
+            )
+        return replace(self, column=value, label=label, candidates=candidates)
+
+    @property
+    def part(self) -> CommonestChoice:
+        """What must be bought."""
+        assert isinstance(self.column, Typed)
+        return CommonestChoice(Categories(self.column, self.candidates), self.k, self.label)
+
+    def parts(self, counting: Counting) -> tuple[Part, ...]:
+        """One choice."""
+        return (self.part,)
+
+    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+        """A column for each rank."""
+        chosen = noisy.values[self.part]
+        bought = noisy.bought[self.part]
+        assert isinstance(bought, Chooser)
+        values = np.array(self.candidates, dtype=object)
+        return [
+            Output(
+                name=column,
+                kind="choice",
+                values=values[chosen[:, rank]],
+                error=np.full(len(chosen), bought.errors[rank]),
+                error_name=f"{column}_count_error",
+                sources=(self.part.words,),
+            )
+            for rank, column in enumerate(self._names(name))
+        ]
+
+    def expected(
+        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+    ) -> list[Expected]:
+        """How many rows fewer than the commonest a chosen value may have."""
+        chooser = bought[self.part]
+        assert isinstance(chooser, Chooser)
+        return [
+            Expected(column, float(error), "rows fewer than the best")
+            for column, error in zip(self._names(name), chooser.errors, strict=True)
+        ]
+
+    def _names(self, name: str) -> list[str]:
+        return [name] if self.k == 1 else [f"{name}_{rank}" for rank in range(1, self.k + 1)]
+
+
+def top_k(
+    column: ColumnLike, k: int, *, candidates: Sequence[Any], weight: Number = 1
+) -> Commonest:
+    """The ``k`` commonest of the listed ``candidates``, in order, a column each.
+
+    Only which they are is released, so the noise does not grow with the number of candidates.
+    Error: how many rows fewer than the best a chosen value may have.
+
+    >>> top_k("diagnosis", 3, candidates=["flu", "asthma", "hernia", "hip"]).k
+    3
+    """
+    if isinstance(candidates, str) or not isinstance(candidates, Sequence):
+        given = InvalidArgument.describe_parameter(candidates)
+        raise InvalidArgument(name="candidates", expected="a list of values", given=given)
+    return Commonest(
+        column, integer(k, name="k", minimum=1), tuple(candidates), read_weight(weight)
+    )
+
+
+def most_common(column: ColumnLike, *, candidates: Sequence[Any], weight: Number = 1) -> Commonest:
+    """The commonest of the listed ``candidates``: ``top_k`` with k = 1.
+
+    >>> most_common("diagnosis", candidates=["flu", "asthma"]).k
+    1
+    """
+    return top_k(column, 1, candidates=candidates, weight=weight)

@@ -1,0 +1,148 @@
+"""How many: rows, rows with a value, people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.exact import Number
+from discreet.mechanisms.ratio_error import tail_point
+from discreet.query.aggregates.aggregate import (
+    ColumnLike,
+    Expected,
+    Noisy,
+    Output,
+    read_column,
+    read_weight,
+)
+from discreet.query.bought import Bought, Noise
+from discreet.query.counting import Counted, Counting
+from discreet.query.expressions import Typed
+from discreet.query.parts import Part, PresenceCounts, UnitCount
+from discreet.query.schema import Schema
+
+
+@dataclass(frozen=True)
+class Count:
+    """The number of rows, or of rows in which a column is not missing."""
+
+    column: ColumnLike | Typed | None
+    weight: Fraction
+    label: str = ""
+
+    def resolve(self, schema: Schema) -> Count:
+        """With its column typed."""
+        if self.column is None:
+            return self
+        value, label = read_column(self.column, schema, name="count")
+        return replace(self, column=value, label=label)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Of rows, or of rows with a value?"""
+        return self.column is None
+
+    @property
+    def counted(self) -> tuple[Counted, ...]:
+        """The value whose present rows are counted."""
+        return (Counted(self.column, self.label),) if isinstance(self.column, Typed) else ()
+
+    def parts(self, counting: Counting) -> tuple[Part, ...]:
+        """One count."""
+        return (counting.present(self.counted[0]) if self.counted else counting.rows(),)
+
+    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+        """The count and its error, the same in each group."""
+        (part,) = self.parts(counting)
+        values = read_count(noisy, part, everything=not self.counted)
+        error = count_error(noisy.bought[part], everything=not self.counted)
+        return [
+            Output(
+                name=name,
+                kind="count",
+                values=values,
+                error=np.full(len(values), error),
+                error_name=f"{name}_error",
+                sources=(part.words,),
+                integer=True,
+            )
+        ]
+
+    def expected(
+        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+    ) -> list[Expected]:
+        """The same for groups of any size."""
+        (part,) = self.parts(counting)
+        return [Expected(name, count_error(bought[part], everything=not self.counted), "rows")]
+
+
+@dataclass(frozen=True)
+class CountUnits:
+    """The number of distinct people."""
+
+    weight: Fraction
+    counts_rows = False
+    counted: tuple[Counted, ...] = ()
+
+    def resolve(self, schema: Schema) -> CountUnits:
+        """It has no column."""
+        return self
+
+    def parts(self, counting: Counting) -> tuple[Part, ...]:
+        """One count."""
+        return (UnitCount(),)
+
+    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+        """The count and its error, the same in each group."""
+        part = UnitCount()
+        values = noisy.values[part]
+        error = count_error(noisy.bought[part], everything=True)
+        errors = np.full(len(values), error)
+        return [Output(name, "count", values, errors, f"{name}_error", (part.words,), integer=True)]
+
+    def expected(
+        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+    ) -> list[Expected]:
+        """The same for groups of any size."""
+        return [Expected(name, count_error(bought[UnitCount()], everything=True), "people")]
+
+
+def count(column: ColumnLike | None = None, *, weight: Number = 1) -> Count:
+    """The number of rows of each group; with a column, of rows in which it is not missing.
+
+    Released as an integer, which may be negative. Error: the same in each group.
+
+    >>> count(), count("days", weight=2).weight
+    (Count(column=None, weight=Fraction(1, 1), label=''), Fraction(2, 1))
+    """
+    return Count(column, read_weight(weight))
+
+
+def count_units(*, weight: Number = 1) -> CountUnits:
+    """The number of distinct people of each group: each counts once, however many rows they have.
+
+    Error: the same in each group, in proportion to max_groups and not to rows.
+    """
+    return CountUnits(read_weight(weight))
+
+
+def read_count(noisy: Noisy, part: Part, *, everything: bool) -> Any:
+    """The noisy count of rows (everything), or of rows with the value."""
+    values = noisy.values[part]
+    if isinstance(part, PresenceCounts):
+        return values.sum(axis=1) if everything else values[:, 0]
+    return values
+
+
+def count_error(bought: Bought, *, everything: bool) -> float:
+    """Its 95 % half-width."""
+    assert isinstance(bought, Noise)
+    if not (everything and isinstance(bought.part, PresenceCounts)):
+        return bought.error
+    # the noise of two counts
+    size = float(bought.size)
+    return float(tail_point(size, size, np.array([1.0]), noise=bought.noise)[0])

@@ -1,0 +1,131 @@
+"""Histograms: how many rows fall into each bin, a column a bin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, number
+from discreet.query.aggregates.aggregate import (
+    ColumnLike,
+    Expected,
+    Noisy,
+    Output,
+    read_column,
+    read_number,
+    read_weight,
+)
+from discreet.query.aggregates.listed import read_listed
+from discreet.query.bought import Bought, Noise
+from discreet.query.counting import Counted, Counting
+from discreet.query.expressions import Typed
+from discreet.query.measures import Binned, Categories, EdgeBins
+from discreet.query.parts import BinCounts, Part
+from discreet.query.schema import Schema
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts of rows by bin."""
+
+    column: ColumnLike | Typed
+    edges: tuple[Fraction, ...]
+    categories: tuple[Any, ...]
+    weight: Fraction
+    label: str = ""
+    counts_rows = False
+    counted: tuple[Counted, ...] = ()
+
+    def resolve(self, schema: Schema) -> Histogram:
+        """With its column typed."""
+        if self.edges:
+            value, label = read_number(self.column, schema, name="histogram")
+            return replace(self, column=value, label=label)
+        value, label = read_column(self.column, schema, name="histogram")
+        value, categories = read_listed(value, self.categories, name="categories")
+        return replace(self, column=value, label=label, categories=categories)
+
+    @property
+    def part(self) -> BinCounts:
+        """What must be bought: a row is in one bin, so all of them cost one count."""
+        assert isinstance(self.column, Typed)
+        bins: Binned = (
+            EdgeBins(self.column, tuple(map(float, self.edges)))
+            if self.edges
+            else Categories(self.column, self.categories)
+        )
+        return BinCounts(bins, self.label)
+
+    def parts(self, counting: Counting) -> tuple[Part, ...]:
+        """One count for each bin."""
+        return (self.part,)
+
+    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+        """A column for each bin."""
+        part = self.part
+        counts, bought = noisy.values[part], noisy.bought[part]
+        assert isinstance(bought, Noise)
+        errors = np.full(len(counts), bought.error)
+        return [
+            Output(
+                name=column,
+                kind="bin",
+                values=counts[:, i],
+                error=errors,
+                error_name=f"{column}_error",
+                sources=(f"{part.words}, bin {i}",),
+                integer=True,
+                of=name,
+            )
+            for i, column in enumerate(self._names(name))
+        ]
+
+    def expected(
+        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+    ) -> list[Expected]:
+        """The same for each bin of each group."""
+        noise = bought[self.part]
+        assert isinstance(noise, Noise)
+        return [Expected(f"{name}_…", noise.error, "rows")]
+
+    def _names(self, name: str) -> list[str]:
+        if not self.edges:
+            return [f"{name}_{category}" for category in self.categories]
+        ends = [f"{float(edge):g}" for edge in self.edges]
+        return [f"{name}_{low}_to_{high}" for low, high in pairwise(ends)]
+
+
+def histogram(
+    column: ColumnLike,
+    *,
+    edges: Sequence[Number] | None = None,
+    categories: Sequence[Any] | None = None,
+    weight: Number = 1,
+) -> Histogram:
+    """How many rows lie between each two ``edges``, or have each of the listed ``categories``.
+
+    Bins are [low, high); values beyond the first or last edge count to the end bins, values that
+    are not listed, and missing ones, to none. All bins cost as much as one count. Error: the same
+    in each bin of each group.
+
+    >>> histogram("age", edges=[0, 18, 65, 120]).edges[1]
+    Fraction(18, 1)
+    """
+    if (edges is None) == (categories is None):
+        raise InvalidArgument(
+            name="edges or categories",
+            expected="given, and only one of them",
+            given="none" if edges is None else "both",
+            hint="say where the bins are: they may not be taken from the data",
+        )
+    ends = tuple(number(edge, name="edges") for edge in edges or ())
+    rising = all(a < b for a, b in pairwise(ends))
+    if edges is not None and (len(ends) < 2 or not rising):
+        raise InvalidArgument(name="edges", expected="at least two rising numbers", given="others")
+    return Histogram(column, ends, tuple(categories or ()), read_weight(weight))

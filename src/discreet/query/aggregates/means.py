@@ -1,0 +1,158 @@
+"""The mean of a bounded column: a noisy sum over a noisy count, centred on the middle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet.exact import Number
+from discreet.mechanisms.ratio_error import expected_mean_error, mean_error
+from discreet.query.aggregates.aggregate import (
+    ColumnLike,
+    Expected,
+    Noisy,
+    Output,
+    read_bounds,
+    read_number,
+    read_weight,
+)
+from discreet.query.aggregates.counts import read_count
+from discreet.query.aggregates.sums import value_total
+from discreet.query.bought import Bought, Noise
+from discreet.query.counting import Counted, Counting
+from discreet.query.expressions import Typed
+from discreet.query.parts import Part, ValueSum
+from discreet.query.schema import Schema
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of values, each clamped to its bounds."""
+
+    column: ColumnLike | Typed
+    bounds: tuple[Fraction, Fraction]
+    weight: Fraction
+    label: str = ""
+    counts_rows = False
+
+    def resolve(self, schema: Schema) -> Mean:
+        """With its column typed."""
+        value, label = read_number(self.column, schema, name="mean")
+        return replace(self, column=value, label=label)
+
+    @property
+    def counted(self) -> tuple[Counted, ...]:
+        """The rows with a value."""
+        assert isinstance(self.column, Typed)
+        return (Counted(self.column, self.label),)
+
+    @property
+    def total(self) -> ValueSum:
+        """The sum of distances from the middle: half the noise of a sum from one end."""
+        return ValueSum(value_total(self.column, self.bounds, centred=True), self.label)
+
+    def parts(self, counting: Counting) -> tuple[Part, ...]:
+        """A sum and a count."""
+        return (self.total, counting.present(self.counted[0]))
+
+    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+        """middle + sum/count, clamped to the bounds."""
+        total, counted = self.parts(counting)
+        ratio = Ratio.of(noisy.bought, self.total, counted)
+        sums = as_floats(noisy.values[total], self.total)
+        counts = np.asarray(read_count(noisy, counted, everything=False), np.float64)
+        lower, upper = map(float, self.bounds)
+        grid = self.total.total.grid
+        means = np.clip(float(grid.centre * grid.step) + ratio.value(sums, counts), lower, upper)
+        return [
+            Output(
+                name=name,
+                kind="mean",
+                values=means,
+                error=ratio.error(sums, counts),
+                error_name=f"{name}_error",
+                sources=(total.words, counted.words),
+                bounds=(lower, upper),
+            )
+        ]
+
+    def expected(
+        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+    ) -> list[Expected]:
+        """For a group of this size."""
+        ratio = Ratio.of(bought, self.total, counting.present(self.counted[0]))
+        return [Expected(name, ratio.expected(size), f"of {self.label}", by_size=True)]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A noisy sum of values within ±half over a noisy count, and its error."""
+
+    sum_noise: Noise
+    count_noise: Noise
+    half: float
+    rounding: float  # of a single value
+
+    @classmethod
+    def of(cls, bought: Mapping[Part, Bought], total: ValueSum, counted: Part) -> Ratio:
+        """From what was bought."""
+        low, high = total.extent
+        step = float(total.step)
+        sums, counts = bought[total], bought[counted]
+        assert isinstance(sums, Noise) and isinstance(counts, Noise)
+        return cls(sums, counts, max(-low, high) * step, float(total.rounding))
+
+    def value(self, sums: Any, counts: Any) -> Any:
+        """sum/count within ±half; 0, the middle, where the count is not above 0."""
+        above = counts > 0
+        return np.clip(sums / np.where(above, counts, 1.0), -self.half, self.half) * above
+
+    def error(self, sums: Any, counts: Any, confidence: float = 0.95) -> Any:
+        """The half-width of each, given what was released, and the rounding of values."""
+        width = mean_error(
+            sums,
+            counts,
+            scale_s=float(self.sum_noise.size),
+            scale_n=float(self.count_noise.size),
+            half_width=self.half,
+            noise=self.sum_noise.noise,
+            confidence=confidence,
+            step=float(self.sum_noise.part.step),
+        )
+        return np.minimum(width + self.rounding, 2 * self.half)
+
+    def expected(self, size: int, confidence: float = 0.95) -> float:
+        """The half-width for a group of this size, without data."""
+        width = expected_mean_error(
+            size,
+            scale_s=float(self.sum_noise.size),
+            scale_n=float(self.count_noise.size),
+            half_width=self.half,
+            noise=self.sum_noise.noise,
+            confidence=confidence,
+            step=float(self.sum_noise.part.step),
+        )
+        return min(float(width) + self.rounding, 2 * self.half)
+
+
+def as_floats(steps: Any, part: ValueSum) -> Any:
+    """Sums in steps as sums in the value's unit."""
+    return np.asarray(steps, np.float64) * float(part.step)
+
+
+def mean(
+    column: ColumnLike, *, bounds: tuple[Number, Number] | None = None, weight: Number = 1
+) -> Mean:
+    """The mean of a column, each value clamped to ``bounds``; missing values are left out.
+
+    Released as a noisy sum over a noisy count, which a ``count()`` beside it shares. The error
+    of each group is computed from its noisy count: large groups have small errors.
+
+    >>> mean("days", bounds=(0, 60)).weight
+    Fraction(1, 1)
+    """
+    return Mean(column, read_bounds(bounds, name="mean"), read_weight(weight))

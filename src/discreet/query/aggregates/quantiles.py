@@ -1,0 +1,196 @@
+"""Quantiles of a bounded column: grid points chosen by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discreet import exact
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, positive
+from discreet.query.aggregates.aggregate import (
+    ColumnLike,
+    Expected,
+    Noisy,
+    Output,
+    read_bounds,
+    read_number,
+    read_weight,
+)
+from discreet.query.bought import Bought, Chooser
+from discreet.query.counting import Counted, Counting
+from discreet.query.expressions import Typed
+from discreet.query.grid import Grid
+from discreet.query.measures import GridBins
+from discreet.query.parts import Part, QuantileChoice
+from discreet.query.schema import Schema, Type
+
+_POINTS = 1024  # of the default grid, where values are not whole numbers
+MOST_POINTS = 2**20
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """Values below which given shares of the rows lie."""
+
+    column: ColumnLike | Typed
+    probabilities: tuple[Fraction, ...]
+    bounds: tuple[Fraction, Fraction]
+    step: Fraction | None
+    weight: Fraction
+    several: bool  # a column for each probability, named after it
+    label: str = ""
+    others: tuple[Fraction, ...] = ()  # of the same column, bought together with these
+    counts_rows = False
+    counted: tuple[Counted, ...] = ()
+
+    def resolve(self, schema: Schema) -> Quantile:
+        """With its column typed."""
+        value, label = read_number(self.column, schema, name="quantile")
+        return replace(self, column=value, label=label)
+
+    @property
+    def part(self) -> QuantileChoice:
+        """All probabilities that are asked of this column, at one price."""
+        assert isinstance(self.column, Typed)
+        together = tuple(sorted({*self.probabilities, *self.others}))
+        return QuantileChoice(GridBins(self.column, self.grid), together, self.label)
+
+    @property
+    def grid(self) -> Grid:
+        """The candidates: multiples of a power of two within the bounds."""
+        assert isinstance(self.column, Typed)
+        lower, upper = self.bounds
+        step = self.step
+        if step is None:
+            step = (upper - lower) / _POINTS
+            step = max(step, Fraction(1)) if self.column.type is Type.INTEGER else step
+        exponent = -_floor_log2(step)  # a power of two, not above the step
+        scale = Fraction(2) ** exponent
+        low, high = -int(-lower * scale // 1), int(upper * scale // 1)
+        if high - low >= MOST_POINTS:
+            raise InvalidArgument(
+                name="step",
+                expected=f"large enough for at most {MOST_POINTS} points between the bounds",
+                given="a smaller one",
+            )
+        return Grid(exponent, low, max(high, low))
+
+    def parts(self, counting: Counting) -> tuple[Part, ...]:
+        """One choice."""
+        return (self.part,)
+
+    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+        """The chosen grid points, and how far their ranks may be off."""
+        part = self.part
+        chosen, errors = noisy.values[part], self._errors(noisy.bought)
+        return [
+            Output(
+                name=column,
+                kind="quantile",
+                values=self._points(chosen[:, part.probabilities.index(p)]),
+                error=np.full(len(chosen), errors[p]),
+                error_name=f"{column}_rank_error",
+                sources=(part.words,),
+                integer=self.grid.exponent <= 0,
+                bounds=(float(self.bounds[0]), float(self.bounds[1])),
+            )
+            for column, p in self._names(name)
+        ]
+
+    def expected(
+        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+    ) -> list[Expected]:
+        """In ranks, the same for groups of any size."""
+        errors = self._errors(bought)
+        return [Expected(column, errors[p], "ranks") for column, p in self._names(name)]
+
+    def _errors(self, bought: Mapping[Part, Bought]) -> dict[Fraction, float]:
+        chooser = bought[self.part]
+        assert isinstance(chooser, Chooser)
+        return dict(zip(self.part.probabilities, map(float, chooser.errors), strict=True))
+
+    def _names(self, name: str) -> list[tuple[str, Fraction]]:
+        if not self.several:
+            return [(name, self.probabilities[0])]
+        return [(f"{name}_{float(p):g}", p) for p in self.probabilities]
+
+    def _points(self, indices: Any) -> Any:
+        grid = self.grid
+        steps = indices + grid.lower
+        if grid.exponent <= 0:
+            return steps << -grid.exponent
+        return np.ldexp(steps.astype(np.float64), -grid.exponent)
+
+
+def quantile(
+    column: ColumnLike,
+    probability: Number | Sequence[Number],
+    *,
+    bounds: tuple[Number, Number] | None = None,
+    step: Number | None = None,
+    weight: Number = 1,
+) -> Quantile:
+    """The value below which this share of the rows lies, or one for each of several shares.
+
+    Chosen by the exponential mechanism among the multiples of a power of two near ``step``
+    within ``bounds`` (whole numbers: 1, otherwise about a thousandth of the width). All quantiles
+    of one column in a query share one price. Error: in ranks, the same in each group.
+
+    >>> quantile("days", [0.25, 0.75], bounds=(0, 60)).probabilities
+    (Fraction(1, 4), Fraction(3, 4))
+    """
+    several = isinstance(probability, Sequence) and not isinstance(probability, str)
+    given: Any = probability if several else [probability]
+    read = tuple(exact.probability(p, name="probability") for p in given)
+    if not read or len(set(read)) != len(read):
+        raise InvalidArgument(
+            name="probability", expected="one or several different numbers", given="others"
+        )
+    return Quantile(
+        column,
+        read,
+        read_bounds(bounds, name="quantile"),
+        None if step is None else positive(step, name="step"),
+        read_weight(weight),
+        several,
+    )
+
+
+def median(
+    column: ColumnLike,
+    *,
+    bounds: tuple[Number, Number] | None = None,
+    step: Number | None = None,
+    weight: Number = 1,
+) -> Quantile:
+    """The middle value: ``quantile`` at 1/2.
+
+    >>> median("days", bounds=(0, 60)).probabilities
+    (Fraction(1, 2),)
+    """
+    return quantile(column, Fraction(1, 2), bounds=bounds, step=step, weight=weight)
+
+
+def together(aggregates: list[Any]) -> list[Any]:
+    """The same aggregates, where quantiles of one column know of each other."""
+    asked: dict[Any, tuple[Fraction, ...]] = {}
+    for one in aggregates:
+        if isinstance(one, Quantile):
+            key = (one.column, one.bounds, one.step)
+            asked[key] = (*asked.get(key, ()), *one.probabilities)
+    return [
+        replace(one, others=asked[one.column, one.bounds, one.step])
+        if isinstance(one, Quantile)
+        else one
+        for one in aggregates
+    ]
+
+
+def _floor_log2(x: Fraction) -> int:
+    bits = x.numerator.bit_length() - x.denominator.bit_length()
+    return bits if Fraction(2) ** bits <= x else bits - 1

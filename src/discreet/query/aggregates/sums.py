@@ -1,0 +1,96 @@
+"""The sum of a bounded column, in exact integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.exact import Number
+from discreet.query.aggregates.aggregate import (
+    ColumnLike,
+    Expected,
+    Noisy,
+    Output,
+    read_bounds,
+    read_number,
+    read_weight,
+)
+from discreet.query.bought import Bought, Noise
+from discreet.query.counting import Counted, Counting
+from discreet.query.expressions import Typed
+from discreet.query.grid import choose_grid
+from discreet.query.measures import Total
+from discreet.query.parts import Part, ValueSum
+from discreet.query.schema import Schema, Type
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of values, each clamped to its bounds."""
+
+    column: ColumnLike | Typed
+    bounds: tuple[Fraction, Fraction]
+    weight: Fraction
+    label: str = ""
+    counts_rows = False
+    counted: tuple[Counted, ...] = ()
+
+    def resolve(self, schema: Schema) -> Sum:
+        """With its column typed."""
+        value, label = read_number(self.column, schema, name="sum")
+        return replace(self, column=value, label=label)
+
+    @property
+    def part(self) -> ValueSum:
+        """What must be bought."""
+        return ValueSum(value_total(self.column, self.bounds, centred=False), self.label)
+
+    def parts(self, counting: Counting) -> tuple[Part, ...]:
+        """One sum."""
+        return (self.part,)
+
+    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+        """The sum and its error, the same in each group."""
+        part = self.part
+        steps = noisy.values[part]
+        whole = part.total.grid.exponent == 0
+        values = steps if whole else (steps * float(part.step)).astype(np.float64)
+        bought = noisy.bought[part]
+        assert isinstance(bought, Noise)
+        errors = np.full(len(steps), bought.error)
+        return [Output(name, "sum", values, errors, f"{name}_error", (part.words,), integer=whole)]
+
+    def expected(
+        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+    ) -> list[Expected]:
+        """The same for groups of any size."""
+        noise = bought[self.part]
+        assert isinstance(noise, Noise)
+        return [Expected(name, noise.error, f"of {self.label}")]
+
+
+def value_total(
+    value: ColumnLike | Typed, bounds: tuple[Fraction, Fraction], *, centred: bool
+) -> Total:
+    """The exact sum of a value on the grid that fits its bounds."""
+    assert isinstance(value, Typed)
+    whole = value.type is Type.INTEGER
+    return Total(value, choose_grid(bounds, whole=whole, centred=centred))
+
+
+def sum(  # the field's name
+    column: ColumnLike, *, bounds: tuple[Number, Number] | None = None, weight: Number = 1
+) -> Sum:
+    """The sum of a column, each value clamped to ``bounds``; missing values add nothing.
+
+    Values are quantised to a grid of at most 2^30 steps and summed as integers, so the exact
+    answer does not depend on the order of rows. Error: the same in each group, in proportion to
+    the larger bound.
+
+    >>> sum("days", bounds=(0, 60)).bounds
+    (Fraction(0, 1), Fraction(60, 1))
+    """
+    return Sum(column, read_bounds(bounds, name="sum"), read_weight(weight))

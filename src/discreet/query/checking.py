@@ -1,0 +1,296 @@
+"""The types of a row expression: checked against a schema before any data is touched."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+from discreet.errors import InvalidArgument
+from discreet.query.expressions import OPERATIONS, Expression, Typed, in_words
+from discreet.query.schema import Schema, Type
+
+_BOOLEAN, _INTEGER, _REAL, _TEXT = Type.BOOLEAN, Type.INTEGER, Type.REAL, Type.TEXT
+_DATE, _TIMESTAMP, _RAW = Type.DATE, Type.TIMESTAMP, Type.RAW
+_CASTS: Final[dict[Type, tuple[Type, ...]]] = {
+    _BOOLEAN: (_INTEGER, _TEXT),
+    _INTEGER: (_REAL, _TEXT, _BOOLEAN),
+    _REAL: (_INTEGER,),
+    _TEXT: (_INTEGER, _REAL, _DATE, _BOOLEAN),
+    _RAW: (_INTEGER, _REAL, _DATE, _BOOLEAN, _TEXT),
+    _DATE: (_TEXT,),
+    _TIMESTAMP: (_DATE,),
+}
+
+
+def typed(expression: Expression, schema: Schema) -> Typed:
+    """The expression with types, implicit casts spelled out; refused if they do not fit.
+
+    >>> from discreet.query.expressions import column, literal
+    >>> schema = Schema.of({"age": "integer", "ward": "text"})
+    >>> typed(Expression("add", (column("age"), literal(0.5))), schema).type
+    <Type.REAL: 'real'>
+    >>> typed(Expression("add", (column("age"), column("ward"))), schema)
+    Traceback (most recent call last):
+    discreet.errors.InvalidArgument: age + ward must be made of numbers, got integer and text
+    """
+    if expression.op == "column":
+        field = schema.field(str(expression.value))
+        if field.type is Type.OTHER:
+            raise InvalidArgument(
+                name=field.name,
+                expected="a column of booleans, numbers, text, dates or timestamps",
+                given="a column of another type",
+            )
+        return Typed("column", (), field.name, field.type, field.nullable)
+    if expression.op == "literal":
+        kind = literal_type(expression.value)
+        return Typed("literal", (), expression.value, kind, expression.value is None)
+    args = tuple(typed(arg, schema) for arg in expression.args)
+    if expression.op not in _RULES:
+        raise InvalidArgument(
+            name="operation", expected=f"one of {', '.join(OPERATIONS)}", given=expression.op
+        )
+    return _RULES[expression.op](expression, args)
+
+
+def literal_type(value: object) -> Type:
+    """The type of a literal; None has the one that fits."""
+    match value:
+        case None:
+            return Type.OTHER
+        case bool():
+            return _BOOLEAN
+        case int():
+            return _INTEGER
+        case float():
+            return _REAL
+        case str():
+            return _TEXT
+        case datetime.datetime():
+            return _TIMESTAMP
+        case datetime.date():
+            return _DATE
+    raise InvalidArgument(
+        name="a literal", expected="a plain value", given=InvalidArgument.describe_data(value)
+    )
+
+
+def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
+    """The value cast to a type, where that has a meaning.
+
+    >>> from discreet.query.expressions import column
+    >>> schema = Schema((*Schema.of({"age": "integer"}).fields,))
+    >>> as_type(typed(column("age"), schema), Type.REAL).op
+    'cast'
+    """
+    if value.type is kind:
+        return value
+    if value.op == "literal":
+        return _literal_as(value, kind, argument)
+    if kind not in _CASTS.get(value.type, ()):
+        raise InvalidArgument(
+            name=argument,
+            expected=f"something that can be read as {kind}",
+            given=str(value.type),
+            hint="bin a real with floor() or // first" if value.type is _REAL else "",
+        )
+    parses = value.type in (_TEXT, _RAW) and kind is not _TEXT
+    loses = value.type is _REAL  # NaN has no integer
+    return Typed("cast", (value,), kind, kind, value.nullable or parses or loses)
+
+
+# -- rules, one for each kind of operation ---------------------------------------------------------
+
+
+def _comparison(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    left, right = _alike(expression, args)
+    if left.type is _BOOLEAN and expression.op not in ("eq", "ne"):
+        raise _misfit(expression, "values with an order", args)
+    return _make(expression, (left, right), _BOOLEAN)
+
+
+def _boolean(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    read = tuple(as_type(arg, _BOOLEAN) if arg.type is _RAW else arg for arg in args)
+    if any(arg.type is not _BOOLEAN for arg in read):
+        raise _misfit(expression, "conditions", args)
+    return _make(expression, read, _BOOLEAN)
+
+
+def _arithmetic(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    numbers = _numbers(expression, args)
+    whole = all(arg.type is _INTEGER for arg in numbers)
+    if not whole:
+        numbers = tuple(as_type(arg, _REAL) for arg in numbers)
+    return _make(expression, numbers, _INTEGER if whole else _REAL)
+
+
+def _quotient(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    numbers = tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
+    divisor = numbers[1]
+    safe = divisor.op == "literal" and divisor.value not in (0, None)
+    kind = _REAL if expression.op == "div" else _INTEGER
+    return Typed(expression.op, numbers, None, kind, numbers[0].nullable or not safe)
+
+
+def _floor(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    numbers = tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
+    return _make(expression, numbers, _INTEGER)
+
+
+def _clip(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    (number,) = _numbers(expression, args)
+    lower, upper = cast(tuple[float, float], expression.value)
+    kinds = {literal_type(lower), literal_type(upper)}
+    if not kinds <= {_INTEGER, _REAL} or not lower <= upper:
+        raise InvalidArgument(
+            name="clip",
+            expected="given two numbers, the smaller one first",
+            given=f"{lower!r} and {upper!r}",
+        )
+    if _REAL in kinds:
+        number = as_type(number, _REAL)
+    limits = (lower, upper) if number.type is _INTEGER else (float(lower), float(upper))
+    return Typed("clip", (number,), limits, number.type, number.nullable)
+
+
+def _is_null(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    return Typed("is_null", args, None, _BOOLEAN, False)
+
+
+def _fill_null(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    value, filler = _alike(expression, args)
+    return Typed("fill_null", (value, filler), None, value.type, filler.nullable)
+
+
+def _cast(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    return as_type(args[0], Type.parse(cast(Type, expression.value)))
+
+
+def _text_to(kind: Type) -> Callable[[Expression, tuple[Typed, ...]], Typed]:
+    def rule(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+        texts = tuple(as_type(arg, _TEXT) if arg.type is _RAW else arg for arg in args)
+        if any(arg.type is not _TEXT for arg in texts):
+            raise _misfit(expression, "text", args)
+        return _make(expression, texts, kind)
+
+    return rule
+
+
+def _date_part(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    (value,) = args
+    value = as_type(value, _DATE) if value.type is _RAW and expression.op != "hour" else value
+    allowed = (_TIMESTAMP,) if expression.op == "hour" else (_DATE, _TIMESTAMP)
+    if value.type not in allowed:
+        raise _misfit(expression, " or ".join(f"a {kind}" for kind in allowed), args)
+    return _make(expression, (value,), _INTEGER)
+
+
+def _is_in(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    listed = cast(tuple[Any, ...], expression.value)
+    values = tuple(value for value in listed if value is not None)
+    kinds = {literal_type(value) for value in values}
+    kind = _REAL if kinds == {_INTEGER, _REAL} else next(iter(kinds), args[0].type)
+    if len(kinds) > 1 and kind is not _REAL:
+        raise InvalidArgument(
+            name="is_in",
+            expected="given literals of one type",
+            given=" and ".join(sorted(map(str, kinds))),
+        )
+    value, _ = _alike(expression, (args[0], Typed("literal", (), None, kind, False)))
+    values = tuple(float(v) if value.type is _REAL else v for v in values)
+    return Typed("is_in", (value,), values, _BOOLEAN, value.nullable)
+
+
+def _case(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    conditions = [_boolean(expression, (args[i],)).args[0] for i in range(0, len(args) - 1, 2)]
+    values = _alike(expression, (*args[1:-1:2], args[-1]))
+    woven = [part for pair in zip(conditions, values, strict=False) for part in pair]
+    nullable = any(value.nullable for value in values)
+    return Typed("case", (*woven, values[-1]), None, values[0].type, nullable)
+
+
+_RULES: Final[dict[str, Callable[[Expression, tuple[Typed, ...]], Typed]]] = {
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), _comparison),
+    **dict.fromkeys(("and", "or", "not"), _boolean),
+    **dict.fromkeys(("add", "sub", "mul", "neg", "abs"), _arithmetic),
+    **dict.fromkeys(("div", "floordiv"), _quotient),
+    **dict.fromkeys(("lower", "upper", "strip", "substring", "concat"), _text_to(_TEXT)),
+    **dict.fromkeys(("startswith", "endswith", "contains"), _text_to(_BOOLEAN)),
+    **dict.fromkeys(("year", "month", "day", "weekday", "hour"), _date_part),
+    "length": _text_to(_INTEGER),
+    "floor": _floor,
+    "clip": _clip,
+    "is_null": _is_null,
+    "fill_null": _fill_null,
+    "cast": _cast,
+    "is_in": _is_in,
+    "case": _case,
+}
+
+
+# -- shared by the rules ---------------------------------------------------------------------------
+
+
+def _make(expression: Expression, args: tuple[Typed, ...], kind: Type) -> Typed:
+    nullable = any(arg.nullable for arg in args)
+    return Typed(expression.op, args, expression.value, kind, nullable)
+
+
+def _numbers(expression: Expression, args: tuple[Typed, ...]) -> tuple[Typed, ...]:
+    read = tuple(as_type(arg, _REAL) if arg.type is _RAW else arg for arg in args)
+    if any(not arg.type.is_number for arg in read):
+        raise _misfit(expression, "numbers", args)
+    return read
+
+
+def _alike(expression: Expression, args: tuple[Typed, ...]) -> tuple[Typed, ...]:
+    """All arguments as one type: a raw cell follows the others, an integer follows a real."""
+    kinds = {arg.type for arg in args} - {Type.OTHER}
+    if _RAW in kinds:
+        others = kinds - {_RAW}
+        wanted = _REAL if others & {_INTEGER, _REAL} else next(iter(others), _TEXT)
+        args = tuple(as_type(arg, wanted) if arg.type is _RAW else arg for arg in args)
+        kinds = {arg.type for arg in args} - {Type.OTHER}
+    if kinds == {_INTEGER, _REAL}:
+        kinds = {_REAL}
+    if kinds == {_DATE, _TEXT}:  # a date written as a literal
+        kinds = {_DATE}
+    if len(kinds) != 1:
+        raise _misfit(expression, "values of one type", args)
+    (kind,) = kinds
+    if kind is _DATE and any(arg.type is _TEXT and arg.op != "literal" for arg in args):
+        raise _misfit(expression, "values of one type", args)
+    return tuple(as_type(arg, kind) for arg in args)
+
+
+def _literal_as(value: Typed, kind: Type, argument: str) -> Typed:
+    match value.value, kind:
+        case None, _:
+            return Typed("literal", (), None, kind, True)
+        case int() as number, Type.REAL if not isinstance(number, bool):
+            return Typed("literal", (), float(number), kind, False)
+        case str() as text, Type.DATE:
+            try:
+                day = datetime.date.fromisoformat(text)
+            except ValueError:
+                pass
+            else:
+                return Typed("literal", (), day, kind, False)
+    raise InvalidArgument(
+        name=argument,
+        expected=f"a literal of type {kind}",
+        given=InvalidArgument.describe_parameter(value.value),
+        hint='dates are written as "2026-01-31"' if kind is _DATE else "",
+    )
+
+
+def _misfit(expression: Expression, wanted: str, args: tuple[Typed, ...]) -> InvalidArgument:
+    return InvalidArgument(
+        name=in_words(expression),
+        expected=f"made of {wanted}",
+        given=" and ".join(str(arg.type) for arg in args),
+        hint='the cells of a CSV file take the type they are used as; say it with .cast("real")'
+        if any(arg.type is _RAW for arg in args)
+        else "",
+    )

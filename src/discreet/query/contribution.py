@@ -1,0 +1,145 @@
+"""How much one person can be in an answer: groups, and rows in each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.errors import InvalidArgument
+from discreet.exact import integer, sqrt_up
+from discreet.neighbors import Relation
+from discreet.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What is kept of one person: `groups` × `rows_per_group`, or `rows` over all groups."""
+
+    max_groups: int | None = None
+    max_rows_per_group: int | None = None
+    max_rows: int | None = None
+
+    @classmethod
+    def read(
+        cls, max_groups: int | None, max_rows_per_group: int | None, max_rows: int | None
+    ) -> Bound:
+        """Check that it is one of the two."""
+        by_group = max_groups is not None or max_rows_per_group is not None
+        if by_group == (max_rows is not None):
+            raise InvalidArgument(
+                name="bound",
+                expected="max_groups= and max_rows_per_group=, or max_rows= alone",
+                given="both" if by_group else "none of them",
+                hint="as in bound(max_groups=3, max_rows_per_group=5)",
+            )
+        for name, value in (
+            ("max_groups", max_groups),
+            ("max_rows_per_group", max_rows_per_group),
+            ("max_rows", max_rows),
+        ):
+            if value is not None:
+                integer(value, name=name, minimum=1)
+        return cls(max_groups, max_rows_per_group, max_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """The most that one person adds to an answer: rows in each of some groups.
+
+    `groups` is how many groups one person can be in, `rows` how many rows in one of them, and
+    `total` how many in all. A person that is replaced leaves as much as another brings.
+    """
+
+    groups: int
+    rows: int
+    total: int
+    relation: Relation
+    grouped: bool  # is there more than one group at all?
+
+    @property
+    def choices(self) -> int:
+        """How often a person bears with `rows` rows on a choice that is made in each group.
+
+        Someone with fewer rows in a group bears less on it, in proportion; to be replaced is to
+        leave and to come.
+        """
+        return -(-self.total // self.rows) * self.relation.add_remove_steps
+
+    @property
+    def touched(self) -> int:
+        """How many groups may differ between neighbours."""
+        most = self.groups * self.relation.add_remove_steps
+        return most if self.grouped else 1
+
+    def in_cells(self) -> Contribution:
+        """The same where a row is in one of several cells: to be replaced may change two."""
+        return replace(self, grouped=True)
+
+    def one_row(self) -> Contribution:
+        """The same where a person counts once in a group, however many rows they have."""
+        return replace(self, rows=1, total=self.groups)
+
+    def moves(self, *, largest: Fraction, reach: Fraction) -> Sensitivity:
+        """How far sums over rows can move, if each row adds between −`largest` and `largest`.
+
+        `reach` is how far apart two people's contributions a row can be, `largest` at least and
+        twice that at most.
+
+        >>> one = Contribution(3, 5, 15, Relation.ADD_REMOVE, True)
+        >>> one.moves(largest=Fraction(1), reach=Fraction(1)).l1
+        Fraction(15, 1)
+        """
+        if self.relation is Relation.ADD_REMOVE:
+            # l1: every row at its largest; l2: as many as possible in one group, then the next
+            full, rest = divmod(self.total, self.rows)
+            return Sensitivity(
+                l0=self.groups,
+                linf=self.rows * largest,
+                l1=self.total * largest,
+                l2=sqrt_up((full * self.rows**2 + rest**2) * largest**2),
+            )
+        # Two people in the same groups: each group moves by rows·reach. In different ones:
+        # twice as many groups move by rows·largest. With one group, only the first can be.
+        full, rest = divmod(self.total, self.rows)
+        square = full * self.rows**2 + rest**2
+        same, apart = square * reach**2, 2 * square * largest**2
+        l1 = self.total * (max(reach, 2 * largest) if self.grouped else reach)
+        return Sensitivity(
+            l0=self.touched,
+            linf=self.rows * reach,
+            l1=l1,
+            l2=sqrt_up(max(same, apart) if self.grouped else same),
+        )
+
+
+def contribution_of(
+    bound: Bound | None, *, unit: str | None, relation: Relation, groups: int | None
+) -> Contribution:
+    """What one person adds, from what was declared; `groups` is how many there are, if listed.
+
+    Without a unit, a person is one row in one group.
+    """
+    grouped = groups is None or groups > 1
+    if unit is None:
+        return Contribution(1, 1, 1, relation, grouped)
+    if bound is None:
+        raise InvalidArgument(
+            name="bound",
+            expected=f"given, since one {unit} may have any number of rows",
+            given="nothing",
+            hint="say .bound(max_groups=3, max_rows_per_group=5) or .bound(max_rows=10) first",
+        )
+    if bound.max_rows is not None:
+        rows = bound.max_rows
+        return Contribution(min(rows, groups or rows), rows, rows, relation, grouped)
+    if bound.max_rows_per_group is None or (bound.max_groups is None and grouped):
+        missing = "max_groups" if bound.max_groups is None else "max_rows_per_group"
+        raise InvalidArgument(
+            name=missing,
+            expected=f"given, since one {unit} may be in any number of groups and rows",
+            given="nothing",
+            hint="say .bound(max_groups=3, max_rows_per_group=5)",
+        )
+    touched = min(bound.max_groups or 1, groups or bound.max_groups or 1)
+    rows = bound.max_rows_per_group
+    return Contribution(touched, rows, touched * rows, relation, grouped)

@@ -1,0 +1,162 @@
+"""A plan in numbered sentences: what is protected, bought, added, expected. Reads no data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.query.advice import warnings_for
+from discreet.query.aggregates.aggregate import Expected
+from discreet.query.bought import Bought, Chooser, Finder, Noise, protects
+from discreet.query.keys import ListedKeys
+from discreet.query.numbers import short
+from discreet.query.parts import Part, PresentCount
+from discreet.query.plan import Plan
+
+SIZES = (100, 1_000, 10_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a release would do and cost; printed, one numbered sentence a line."""
+
+    sentences: tuple[str, ...]
+    warnings: tuple[str, ...]
+    errors: tuple[Expected, ...]  # at the first of `SIZES` where the size matters
+
+    def __str__(self) -> str:
+        lines = [f"{i}. {sentence}" for i, sentence in enumerate(self.sentences, 1)]
+        start = len(lines) + 1
+        lines += [f"{i}. Warning: {text}" for i, text in enumerate(self.warnings, start)]
+        return "\n".join(lines)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.sentences
+        yield from self.warnings
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def explain(plan: Plan, *, account: tuple[str, ...] = ()) -> Explanation:
+    """The plan in words; `account` adds what it means for a budget."""
+    query = plan.query
+    sentences = [
+        f"Protected: {protects(query.table.relation, query.table.unit.column)}.",
+        _contribution(plan),
+        _groups(plan),
+        *(_part(one) for one in plan.bought.values()),
+        *_kind(plan),
+        *_errors(plan),
+        *account,
+    ]
+    return Explanation(
+        tuple(sentence for sentence in sentences if sentence),
+        tuple(warnings_for(plan)),
+        tuple(plan.expected(SIZES[0])),
+    )
+
+
+def _contribution(plan: Plan) -> str:
+    query = plan.query
+    unit, limit = query.table.unit.column, query.table.limit
+    if unit is None:
+        return "A row is a person, and is in one group." if query.group else "A row is a person."
+    one = query.contribution
+    if limit is not None and limit.max_rows is not None:
+        return f"Of each {unit} at most {one.total:,} rows are kept, chosen at random."
+    rows = f"{one.rows:,} row{'s' * (one.rows > 1)}"
+    if not query.group:
+        return f"Of each {unit} at most {rows} are kept, chosen at random."
+    groups = f"{one.groups:,} group{'s' * (one.groups > 1)}"
+    return f"Of each {unit} at most {groups} are kept, and {rows} in each, chosen at random."
+
+
+def _groups(plan: Plan) -> str:
+    keys = plan.query.keys
+    if keys is None:
+        return ""
+    if isinstance(keys, ListedKeys):
+        return (
+            f"{len(keys):,} key{'s are' if len(keys) > 1 else ' is'} listed: each appears in the "
+            "answer, with noise also where it has no rows; rows with other keys are dropped."
+        )
+    finder = plan.finder
+    assert finder is not None
+    enough = finder.mechanism.error()
+    sizes = sorted({max(enough * i // 4, 1) for i in (1, 2, 3, 4, 8)})
+    shares = finder.mechanism.keep_probability(sizes)
+    found = ", ".join(
+        f"{size:,} people with {short(100 * float(share))} %"
+        for size, share in zip(sizes, shares, strict=True)
+    )
+    return f"Keys are discovered by how many people hold them: a key of {found}."
+
+
+def _part(one: Bought) -> str:
+    share = _share(one.share)
+    match one:
+        case Noise(part=part, mechanism=mechanism, sensitivity=moved):
+            step = float(part.step)
+            norm, size, law = (
+                ("l1", moved.l1, "Laplace noise of scale")
+                if one.noise == "laplace"
+                else ("l2", moved.l2, "Gaussian noise of σ")
+            )
+            return (
+                f"Bought: {part.words}, with {share}. One person moves them by at most "
+                f"{short(float(size) * step)} ({norm}), so each gets {law} "
+                f"{short(float(one.size))} (sd {short(one.deviation)}).{_apart(part)}"
+            )
+        case Chooser(part=part, mechanism=mechanism, times=times):
+            bears = f" One person bears on {times:,} such choices." if times > 1 else ""
+            return (
+                f"Bought: {part.words}, with {share}: in each group the exponential mechanism "
+                f"chooses among {part.bins.size:,} candidates with ε = "
+                f"{short(float(mechanism.epsilon))}.{bears}"
+            )
+        case Finder(mechanism=mechanism):
+            return (
+                f"Bought: discovered keys, with {share}: ε = {short(float(mechanism.epsilon))} "
+                f"and δ = {short(float(mechanism.delta))}, over {mechanism.max_groups:,} "
+                f"key{'s' * (mechanism.max_groups > 1)} a person."
+            )
+
+
+def _apart(part: Part) -> str:
+    if not isinstance(part, PresentCount):
+        return ""
+    return (
+        f" {part.label} may be missing, so it has a count of its own; it would share the count "
+        f"of rows after .where(lambda row: row.{part.label}.is_not_null()) or fill_null."
+    )
+
+
+def _share(share: Fraction) -> str:
+    return "all of the spend" if share == 1 else f"{share} of the spend"
+
+
+def _kind(plan: Plan) -> list[str]:
+    if not any(isinstance(one, Noise) for one in plan.bought.values()):
+        return []
+    name = "Laplace" if plan.money.noise == "laplace" else "Gaussian"
+    return [f"The noise is {name}: {plan.reason}."]
+
+
+def _errors(plan: Plan) -> list[str]:
+    by_size = [plan.expected(size) for size in SIZES]
+    sentences = []
+    for i, first in enumerate(by_size[0]):
+        if first.by_size:
+            sizes = ", ".join(
+                f"± {short(errors[i].error)} with {size:,}"
+                for size, errors in zip(SIZES, by_size, strict=True)
+            )
+            sentences.append(f"Error of {first.name} (95 %) by rows of the group: {sizes}.")
+        else:
+            sentences.append(
+                f"Error of {first.name} (95 %): ± {short(first.error)} {first.unit}, in groups of "
+                "any size."
+            )
+    return sentences

@@ -1,0 +1,201 @@
+"""Which groups an answer has: listed in public, or discovered at a price."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from discreet.errors import InvalidArgument
+from discreet.query.checking import literal_type
+from discreet.query.public import type_of
+from discreet.query.schema import Type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KEY_TYPES: Final = (Type.BOOLEAN, Type.INTEGER, Type.TEXT, Type.DATE)
+_HINT: Final = 'list them, as in keys=["A", "B"], or say keys="discover", which needs a delta'
+
+
+@dataclass(frozen=True, eq=False)
+class ListedKeys:
+    """Public keys: one row each, distinct, none missing, in the order of the answer."""
+
+    table: pa.Table
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+
+@dataclass(frozen=True)
+class DiscoveredKeys:
+    """Keys that enough people hold: found by a threshold, charged apart from the answers."""
+
+
+Keys: TypeAlias = ListedKeys | DiscoveredKeys
+
+
+def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -> Keys:
+    """Keys as given by the caller: a list, lists to be crossed, an Arrow table, "discover".
+
+    `types` are those of the group columns; a RAW one takes the type of its keys.
+
+    >>> read_keys(("ward",), ["A", "B"], types=(Type.TEXT,)).table.to_pydict()
+    {'ward': ['A', 'B']}
+    >>> both = {"ward": ["A", "B"], "sex": ["f", "m"]}
+    >>> len(read_keys(("ward", "sex"), both, types=(Type.TEXT, Type.TEXT)))
+    4
+    """
+    import pyarrow as pa
+
+    if isinstance(keys, str) and keys == "discover":
+        return DiscoveredKeys()
+    if isinstance(keys, pa.Table):
+        lists = [_column(keys, name) for name in columns]
+    elif isinstance(keys, Mapping):
+        lists = _crossed(columns, keys)
+    elif isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+        given = InvalidArgument.describe_parameter(keys)
+        raise InvalidArgument(name="keys", expected="a list of keys", given=given, hint=_HINT)
+    else:
+        lists = _from_list(columns, keys)
+    arrays = [
+        _array(values, kind, name) for values, kind, name in zip(lists, types, columns, strict=True)
+    ]
+    table = pa.table(arrays, names=list(columns))
+    _check(table)
+    return ListedKeys(table)
+
+
+def key_types(keys: ListedKeys) -> tuple[Type, ...]:
+    """The types of the key columns."""
+    return tuple(type_of(field.type) for field in keys.table.schema)
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def _column(table: Any, name: str) -> Any:
+    if name not in table.column_names:
+        raise InvalidArgument(
+            name="keys",
+            expected=f'a table with a column "{name}"',
+            given=f"one with {', '.join(table.column_names[:20])}",
+        )
+    return table[name]
+
+
+def _crossed(columns: tuple[str, ...], keys: Mapping[str, Iterable[Any]]) -> list[list[Any]]:
+    if set(keys) != set(columns):
+        raise InvalidArgument(
+            name="keys",
+            expected=f"a list for each of {', '.join(columns)}",
+            given=f"lists for {', '.join(map(str, keys))}",
+        )
+    rows = list(itertools.product(*(list(keys[name]) for name in columns)))
+    return [[row[i] for row in rows] for i in range(len(columns))]
+
+
+def _from_list(columns: tuple[str, ...], keys: Iterable[Any]) -> list[Any]:
+    if len(columns) == 1:
+        return [keys]
+    rows = list(keys)
+    if any(not isinstance(row, Sequence) or len(row) != len(columns) for row in rows):
+        raise InvalidArgument(
+            name="keys",
+            expected=f"tuples of {len(columns)} values, one for each of {', '.join(columns)}",
+            given="something else in the list",
+            hint="for all combinations pass a dict of lists, one for each column",
+        )
+    return [[row[i] for row in rows] for i in range(len(columns))]
+
+
+def _array(values: Any, kind: Type, name: str) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    if kind not in (*KEY_TYPES, Type.RAW):
+        raise InvalidArgument(
+            name=f'group_by("{name}")',
+            expected="a column of booleans, integers, text or dates",
+            given=str(kind),
+            hint="make groups with mutate first, as in lambda row: row.income // 1000",
+        )
+    if isinstance(values, range):
+        values = np.arange(values.start, values.stop, values.step, dtype=np.int64)
+    if isinstance(values, pa.ChunkedArray | pa.Array):
+        array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    elif isinstance(values, np.ndarray):
+        array = pa.array(values)
+    else:
+        array = _from_values(list(values), name)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    wanted = {
+        Type.BOOLEAN: pa.bool_(),
+        Type.INTEGER: pa.int64(),
+        Type.TEXT: pa.string(),
+        Type.DATE: pa.date32(),
+    }
+    found = type_of(array.type)
+    if len(array) and (found not in KEY_TYPES or (kind is not Type.RAW and found is not kind)):
+        raise InvalidArgument(
+            name="keys",
+            expected=f'values of type {kind} for the column "{name}"',
+            given=f"values of type {found}",
+        )
+    return array.cast(wanted[found if kind is Type.RAW and len(array) else _own(kind)])
+
+
+def _own(kind: Type) -> Type:
+    return Type.TEXT if kind is Type.RAW else kind
+
+
+def _from_values(values: list[Any], name: str) -> pa.Array:
+    import pyarrow as pa
+
+    plain = [value.item() if hasattr(value, "item") else value for value in values]
+    if any(value is None for value in plain):
+        raise _missing()
+    kinds = {literal_type(value) for value in plain}
+    if len(kinds) > 1:
+        raise InvalidArgument(
+            name="keys",
+            expected=f'of one type for the column "{name}"',
+            given=" and ".join(sorted(map(str, kinds))),
+        )
+    if datetime.datetime in map(type, plain) or Type.REAL in kinds:
+        raise InvalidArgument(
+            name="keys",
+            expected="booleans, integers, text or dates",
+            given=" and ".join(sorted(map(str, kinds))),
+        )
+    try:
+        return pa.array(plain)
+    except (pa.ArrowInvalid, OverflowError):
+        raise InvalidArgument(
+            name="keys", expected="integers of at most 64 bits", given="larger ones"
+        ) from None
+
+
+def _check(table: Any) -> None:
+    if not table.num_rows:
+        raise InvalidArgument(name="keys", expected="at least one key", given="none", hint=_HINT)
+    if any(column.null_count for column in table.columns):
+        raise _missing()
+    if table.group_by(table.column_names).aggregate([]).num_rows != table.num_rows:
+        raise InvalidArgument(
+            name="keys", expected="distinct", given="a list with a key twice", hint="list each once"
+        )
+
+
+def _missing() -> InvalidArgument:
+    return InvalidArgument(
+        name="keys",
+        expected="without missing values",
+        given="a list with None or null in it",
+        hint='rows without a key are dropped; give them one with row.ward.fill_null("unknown")',
+    )

@@ -1,0 +1,226 @@
+"""From a question and a spend to mechanisms: a pure function of query, schema and spend.
+
+What is bought once is shared; every part has a share of the spend in proportion to the largest
+weight of the aggregates that use it, and discovery of keys the average one. All noise of a plan
+is of one kind, the one with the smaller error for this spend, where the account allows both and
+has room for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from discreet.errors import Refused
+from discreet.guarantees import Guarantee, Pure, compose
+from discreet.guarantees.accounts.charges import price
+from discreet.guarantees.accounts.filters import Filter
+from discreet.query.aggregates.aggregate import Expected, Noisy, Output
+from discreet.query.bought import Bought, Chooser, Finder, Noise, buy
+from discreet.query.counting import Counting
+from discreet.query.keys import DiscoveredKeys
+from discreet.query.measures import Measure
+from discreet.query.parts import Additive, Discovery, Part
+from discreet.query.request import Request
+from discreet.query.spend import Currency, Spend, gaussian_share
+from discreet.query.table import Query
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is bought for a query, and what it will cost: all known before data is touched."""
+
+    query: Query
+    spend: Spend
+    counting: Counting
+    bought: Mapping[Part, Bought]
+    money: Currency
+    reason: str  # why this noise
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The joint promise of all parts."""
+        return compose([one.guarantee for one in self.bought.values()])
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine must compute."""
+        found = [m for part in self.bought for m in part.measures]
+        return tuple(dict.fromkeys(found))
+
+    def request(self, salt: int) -> Request:
+        """One pass over the table."""
+        query = self.query
+        return Request(
+            steps=query.table.steps,
+            unit=query.table.unit.column,
+            group=query.group,
+            keys=query.keys,
+            bound=query.table.limit,
+            measures=self.measures,
+            salt=salt,
+        )
+
+    @property
+    def finder(self) -> Finder | None:
+        """How keys are discovered, if they are."""
+        return next((one for one in self.bought.values() if isinstance(one, Finder)), None)
+
+    def draw(self, columns: Mapping[Measure, Any]) -> Noisy:
+        """Noise for every part: exact integers in, noisy ones and choices out."""
+        values: dict[Part, Any] = {}
+        for part, one in self.bought.items():
+            match one:
+                case Noise():
+                    values[part] = one.release(one.part.exact(columns))
+                case Chooser():
+                    values[part] = one.release(columns)
+                case Finder():
+                    pass
+        return Noisy(self.bought, values)
+
+    def outputs(self, noisy: Noisy) -> list[Output]:
+        """The columns of the answer."""
+        return [
+            output
+            for name, aggregate in self.query.aggregates
+            for output in aggregate.outputs(name, noisy, self.counting)
+        ]
+
+    def expected(self, size: int) -> list[Expected]:
+        """The errors at 95 %, for a group of this many rows where that matters."""
+        return [
+            expected
+            for name, aggregate in self.query.aggregates
+            for expected in aggregate.expected(name, self.bought, self.counting, size)
+        ]
+
+
+def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> Plan:
+    """The plan with the least error for this spend, on this account as it is now, if any."""
+    counting = Counting.of(
+        rows=any(one.counts_rows for _, one in query.aggregates),
+        values=tuple(c for _, one in query.aggregates for c in one.counted),
+    )
+    weights: dict[Part, Fraction] = {}
+    for _, aggregate in query.aggregates:
+        for part in aggregate.parts(counting):
+            weights[part] = max(weights.get(part, Fraction(0)), aggregate.weight)
+    if isinstance(query.keys, DiscoveredKeys):
+        weights[Discovery()] = sum(weights.values(), Fraction(0)) / len(weights)
+    pure = account is not None and isinstance(account.limit, Pure)
+    if pure:
+        _check_pure(spend, weights)
+    total = sum(weights.values())
+    shares = {part: weight / total for part, weight in weights.items()}
+    choices = [
+        _Choice(money, bought, reason)
+        for money, bought, reason in _candidates(query, spend, shares, pure=pure)
+    ]
+    choices.sort(key=lambda choice: choice.score)
+    fitting = [choice for choice in choices if choice.fits(account)] or choices
+    best = fitting[0]
+    return Plan(query, spend, counting, best.bought, best.money, _reason(best, choices, account))
+
+
+@dataclass(frozen=True)
+class _Choice:
+    money: Currency
+    bought: dict[Part, Bought]
+    reason: str
+
+    @property
+    def score(self) -> float:
+        """The sum of the logarithms of all errors: how they compare does not depend on units."""
+        noise = [one for one in self.bought.values() if isinstance(one, Noise)]
+        return sum(math.log(one.deviation) for one in noise)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What all of it promises together."""
+        return compose([one.guarantee for one in self.bought.values()])
+
+    def fits(self, account: Filter | None) -> bool:
+        """Has the account room for it?"""
+        return account is None or account.remaining(self.guarantee) > 0
+
+
+def _candidates(
+    query: Query, spend: Spend, shares: dict[Part, Fraction], *, pure: bool
+) -> list[tuple[Currency, dict[Part, Bought], str]]:
+    if spend.rho is not None or spend.mu is not None:
+        kind, amount = ("rho", spend.rho) if spend.rho is not None else ("mu", spend.mu)
+        symbol = "ρ" if kind == "rho" else "μ"
+        money = Currency(kind, amount)  # type: ignore[arg-type]
+        bought = _buy_all(query, money, shares, spend.delta)
+        return [(money, bought, f"for a spend in {symbol} its error is the smaller one")]
+    assert spend.epsilon is not None
+    money = Currency("epsilon", spend.epsilon)
+    plain = (money, _buy_all(query, money, shares, spend.delta), _only_laplace(spend, pure=pure))
+    if spend.delta is None or pure or not any(_adds(part) for part in shares):
+        return [plain]
+    # Gaussian noise: discovery takes its share of ε and half of δ, the others what is left,
+    # as the largest μ that keeps it.
+    finds = shares.get(Discovery(), Fraction(0))
+    delta = spend.delta / 2 if finds else spend.delta
+    gaussian = gaussian_share(spend.epsilon * (1 - finds), delta)
+    rest = {part: share / (1 - finds) for part, share in shares.items() if part != Discovery()}
+    bought = _buy_all(query, gaussian, rest, None)
+    if finds:
+        found = buy(Discovery(), money, share=finds, contribution=query.contribution, delta=delta)
+        bought = {**bought, Discovery(): found}
+    return [plain, (gaussian, bought, "")]
+
+
+def _adds(part: Part) -> bool:
+    return isinstance(part, Additive)
+
+
+def _buy_all(
+    query: Query, money: Currency, shares: dict[Part, Fraction], delta: Fraction | None
+) -> dict[Part, Bought]:
+    return {
+        part: buy(part, money, share=share, contribution=query.contribution, delta=delta)
+        for part, share in shares.items()
+    }
+
+
+def _only_laplace(spend: Spend, *, pure: bool) -> str:
+    if pure and spend.delta is not None:
+        return "this account is pure, and Gaussian noise needs a delta"
+    return "a spend in ε alone is a pure promise, which Gaussian noise never gives"
+
+
+def _reason(best: _Choice, choices: list[_Choice], account: Filter | None) -> str:
+    if len(choices) == 1:
+        return best.reason
+    (other,) = [choice for choice in choices if choice is not best]
+    count = sum(isinstance(one, Noise) for one in best.bought.values())
+    ratio = math.exp((other.score - best.score) / max(count, 1))
+    name = "Laplace" if best.money.noise == "gaussian" else "Gaussian"
+    larger = f"for this spend {name} noise would be {ratio:.3g} times as large"
+    if account is None:
+        return larger
+    mine, its = (price(type(account.limit), one.guarantee, 0).amount for one in (best, other))
+    if ratio < 1:
+        return f"{larger}, but there is no room for it on this account"
+    if its < mine:
+        return f"{larger}, though it would cost {float(its / mine):.2g} as much on this account"
+    return larger
+
+
+def _check_pure(spend: Spend, weights: Mapping[Part, Fraction]) -> None:
+    if spend.rho is not None or spend.mu is not None:
+        raise Refused(
+            "this account adds up pure ε, and Gaussian noise has none: spend epsilon=, or open "
+            "a session with a budget in ρ, μ or (ε, δ)"
+        )
+    if Discovery() in weights:
+        raise Refused(
+            "discovered keys need a delta, and this account is pure: list the keys, or open a "
+            "session with a budget such as dp.Approx(epsilon, delta)"
+        )

@@ -1,0 +1,340 @@
+"""The row proxy: a lambda on it writes a row expression down instead of computing it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+from discreet.errors import InvalidArgument
+from discreet.query.expressions import OPERATIONS, Expression, Value, column, literal
+from discreet.query.schema import Schema, Type
+
+Operand: TypeAlias = "Cell | Value"
+
+
+class Row:
+    """Stands for one row: ``row.age`` or ``row["age"]`` is the cell of a column."""
+
+    __slots__ = ("_schema",)
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def __getattr__(self, name: str) -> Cell:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Cell:
+        return Cell(column(self._schema.field(name).name))
+
+
+class Cell:
+    """Stands for a value computed from one row; operators and methods build an expression.
+
+    >>> schema = Schema.of({"age": "integer", "ward": "text"})
+    >>> from discreet.query.expressions import in_words
+    >>> row = Row(schema)
+    >>> in_words(((row.age >= 18) & row.ward.is_in(["A", "B"])).expression)
+    "(age >= 18) & is_in(ward, ('A', 'B'))"
+    """
+
+    __slots__ = ("expression",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, expression: Expression) -> None:
+        self.expression = expression
+
+    def _with(self, op: str, *others: Operand, value: object = None) -> Cell:
+        args = (self.expression, *(read_operand(other) for other in others))
+        return Cell(Expression(op, args, value))
+
+    def _after(self, op: str, other: Operand) -> Cell:
+        return Cell(Expression(op, (read_operand(other), self.expression)))
+
+    # -- comparison, boolean, arithmetic -----------------------------------------------------------
+
+    def __eq__(self, other: Operand) -> Cell:  # type: ignore[override]
+        return self._with("eq", other)
+
+    def __ne__(self, other: Operand) -> Cell:  # type: ignore[override]
+        return self._with("ne", other)
+
+    def __lt__(self, other: Operand) -> Cell:
+        return self._with("lt", other)
+
+    def __le__(self, other: Operand) -> Cell:
+        return self._with("le", other)
+
+    def __gt__(self, other: Operand) -> Cell:
+        return self._with("gt", other)
+
+    def __ge__(self, other: Operand) -> Cell:
+        return self._with("ge", other)
+
+    def __and__(self, other: Operand) -> Cell:
+        return self._with("and", other)
+
+    def __rand__(self, other: Operand) -> Cell:
+        return self._after("and", other)
+
+    def __or__(self, other: Operand) -> Cell:
+        return self._with("or", other)
+
+    def __ror__(self, other: Operand) -> Cell:
+        return self._after("or", other)
+
+    def __invert__(self) -> Cell:
+        return self._with("not")
+
+    def __add__(self, other: Operand) -> Cell:
+        return self._with("add", other)
+
+    def __radd__(self, other: Operand) -> Cell:
+        return self._after("add", other)
+
+    def __sub__(self, other: Operand) -> Cell:
+        return self._with("sub", other)
+
+    def __rsub__(self, other: Operand) -> Cell:
+        return self._after("sub", other)
+
+    def __mul__(self, other: Operand) -> Cell:
+        return self._with("mul", other)
+
+    def __rmul__(self, other: Operand) -> Cell:
+        return self._after("mul", other)
+
+    def __truediv__(self, other: Operand) -> Cell:
+        return self._with("div", other)
+
+    def __rtruediv__(self, other: Operand) -> Cell:
+        return self._after("div", other)
+
+    def __floordiv__(self, other: Operand) -> Cell:
+        return self._with("floordiv", other)
+
+    def __rfloordiv__(self, other: Operand) -> Cell:
+        return self._after("floordiv", other)
+
+    def __neg__(self) -> Cell:
+        return self._with("neg")
+
+    def __abs__(self) -> Cell:
+        return self._with("abs")
+
+    def abs(self) -> Cell:
+        """The absolute value."""
+        return self._with("abs")
+
+    def floor(self) -> Cell:
+        """The largest integer below."""
+        return self._with("floor")
+
+    def clip(self, lower: Value, upper: Value) -> Cell:
+        """The value clamped to [lower, upper]."""
+        return self._with("clip", value=(plain(lower), plain(upper)))
+
+    # -- null handling, casts, choice --------------------------------------------------------------
+
+    def is_null(self) -> Cell:
+        """Is it missing (null or NaN)?"""
+        return self._with("is_null")
+
+    def is_not_null(self) -> Cell:
+        """Is it there?"""
+        return ~self.is_null()
+
+    def fill_null(self, value: Value) -> Cell:
+        """The value, or a literal where it is missing."""
+        return self._with("fill_null", literal_of(value))
+
+    def cast(self, to: str | Type) -> Cell:
+        """The value as another type; missing where it is not of that type."""
+        return self._with("cast", value=Type.parse(to, name="cast"))
+
+    def is_in(self, values: Iterable[Value]) -> Cell:
+        """Is it one of these?"""
+        listed = tuple(plain(value) for value in _listed(values))
+        return self._with("is_in", value=listed)
+
+    # -- text and dates ----------------------------------------------------------------------------
+
+    def lower(self) -> Cell:
+        """In small letters, A to Z only."""
+        return self._with("lower")
+
+    def upper(self) -> Cell:
+        """In capital letters, a to z only."""
+        return self._with("upper")
+
+    def strip(self) -> Cell:
+        """Without spaces at both ends."""
+        return self._with("strip")
+
+    def length(self) -> Cell:
+        """The number of characters."""
+        return self._with("length")
+
+    def startswith(self, text: str) -> Cell:
+        """Does it begin with this text?"""
+        return self._with("startswith", value=_text(text, "startswith"))
+
+    def endswith(self, text: str) -> Cell:
+        """Does it end with this text?"""
+        return self._with("endswith", value=_text(text, "endswith"))
+
+    def contains(self, text: str) -> Cell:
+        """Does it contain this text?"""
+        return self._with("contains", value=_text(text, "contains"))
+
+    def substring(self, start: int, length: int) -> Cell:
+        """The characters from start on (0 is the first), at most this many."""
+        for name, given in (("start", start), ("length", length)):
+            if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < 2**31:
+                described = InvalidArgument.describe_parameter(given)
+                raise InvalidArgument(name=name, expected="an integer from 0 on", given=described)
+        return self._with("substring", value=(start, length))
+
+    def concat(self, other: Operand) -> Cell:
+        """This text and another after it."""
+        return self._with("concat", other)
+
+    def year(self) -> Cell:
+        """The year of a date or timestamp."""
+        return self._with("year")
+
+    def month(self) -> Cell:
+        """The month, 1 to 12."""
+        return self._with("month")
+
+    def day(self) -> Cell:
+        """The day of the month."""
+        return self._with("day")
+
+    def weekday(self) -> Cell:
+        """The day of the week; Monday is 0."""
+        return self._with("weekday")
+
+    def hour(self) -> Cell:
+        """The hour of a timestamp, 0 to 23."""
+        return self._with("hour")
+
+    # -- what is not offered -----------------------------------------------------------------------
+
+    def __bool__(self) -> bool:
+        raise InvalidArgument(
+            name="a row expression",
+            expected="built with & | ~ and dp.case, not with and, or, not, if",
+            given="a use as True or False",
+            hint="write (row.a > 1) & (row.b < 2), with parentheses",
+        )
+
+    def __iter__(self) -> Any:
+        raise _not_offered("iteration")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _not_offered(name)
+
+
+def case(*branches: tuple[Cell, Operand], otherwise: Operand) -> Cell:
+    """The value after the first condition that is true, else ``otherwise``.
+
+    >>> row = Row(Schema.of({"age": "integer"}))
+    >>> from discreet.query.expressions import in_words
+    >>> in_words(case((row.age < 18, "child"), otherwise="adult").expression)
+    "case(age < 18, 'child', 'adult')"
+    """
+    args: list[Expression] = []
+    for branch in branches:
+        if not isinstance(branch, tuple) or len(branch) != 2 or not isinstance(branch[0], Cell):
+            raise InvalidArgument(
+                name="case",
+                expected="pairs of a condition and a value",
+                given=InvalidArgument.describe_data(branch),
+                hint='as in dp.case((row.age < 18, "child"), otherwise="adult")',
+            )
+        args += [branch[0].expression, read_operand(branch[1])]
+    if not args:
+        raise InvalidArgument(name="case", expected="at least one pair", given="none")
+    return Cell(Expression("case", (*args, read_operand(otherwise))))
+
+
+def build(source: str | Callable[[Row], Any], schema: Schema, *, argument: str) -> Expression:
+    """The expression for a column's name or a lambda on a row."""
+    if isinstance(source, str):
+        return column(schema.field(source, argument=argument).name)
+    if isinstance(source, Expression):
+        return source
+    if not callable(source):
+        raise InvalidArgument(
+            name=argument,
+            expected="a column's name or a lambda on a row",
+            given=InvalidArgument.describe_parameter(source),
+            hint="as in lambda row: row.age >= 18",
+        )
+    made = source(Row(schema))
+    return read_operand(made)
+
+
+def read_operand(value: Operand) -> Expression:
+    """A cell's expression, or a literal."""
+    return value.expression if isinstance(value, Cell) else literal(plain(value))
+
+
+def literal_of(value: Value) -> Value:
+    """A literal where no cell may stand."""
+    return plain(value)
+
+
+def plain(value: Any) -> Value:
+    """A literal as a plain value of Python: bool, int, float, str, date, datetime or None."""
+    if value is None or isinstance(value, bool | str | datetime.date | datetime.datetime):
+        return value
+    if type(value).__name__ == "bool" and hasattr(value, "item"):  # NumPy's
+        return bool(value)
+    if isinstance(value, Integral) and -(2**63) <= int(value) < 2**63:
+        return int(value)
+    if isinstance(value, Real | Fraction) and abs(float(value)) <= 1e100:
+        return float(value)
+    raise InvalidArgument(
+        name="a literal",
+        expected="True, False, a number of ordinary size, text, a date or a datetime",
+        given=InvalidArgument.describe_parameter(value),
+    )
+
+
+def _listed(values: Iterable[Value]) -> list[Value]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidArgument(
+            name="is_in",
+            expected="a list of values",
+            given=InvalidArgument.describe_parameter(values),
+        )
+    return list(values)
+
+
+def _text(value: str, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    given = InvalidArgument.describe_parameter(value)
+    raise InvalidArgument(name=name, expected="given a text", given=given)
+
+
+def _not_offered(name: str) -> InvalidArgument:
+    offered = [op for op in [*OPERATIONS, "is_not_null"] if hasattr(Cell, op)]
+    near = get_close_matches(name, offered, n=1)
+    return InvalidArgument(
+        name="a row expression",
+        expected="one of the row-wise operations " + ", ".join(sorted(offered)) + " and operators",
+        given=f"{name!r}",
+        hint=f"did you mean {near[0]}?"
+        if near
+        else "only operations that look at one row and cannot fail are offered",
+    )

@@ -1,0 +1,113 @@
+"""What columns a table has: their types, and whether a value may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+
+from discreet.errors import InvalidArgument
+
+
+class Type(Enum):
+    """What a cell can hold. NaN is not a number here: wherever one is read, it is missing."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"  # of at most 64 bits
+    REAL = "real"  # a double; decimals are read as doubles
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    RAW = "raw"  # a cell of a CSV file: text that takes the type it is used as
+    OTHER = "other"  # nothing a row expression can use
+
+    @classmethod
+    def parse(cls, value: Type | str, *, name: str = "type") -> Type:
+        """Read a type by its name; RAW and OTHER cannot be asked for.
+
+        >>> Type.parse("integer")
+        <Type.INTEGER: 'integer'>
+        """
+        offered = [kind for kind in cls if kind not in (cls.RAW, cls.OTHER)]
+        for kind in offered:
+            if value in (kind, kind.value):
+                return kind
+        raise InvalidArgument(
+            name=name,
+            expected=", ".join(f'"{kind.value}"' for kind in offered[:-1])
+            + f' or "{offered[-1].value}"',
+            given=InvalidArgument.describe_parameter(value),
+        )
+
+    @property
+    def is_number(self) -> bool:
+        """Can it be added?"""
+        return self in (Type.INTEGER, Type.REAL)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column."""
+
+    name: str
+    type: Type
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of a table, in order.
+
+    >>> schema = Schema.of({"ward": "text", "days": "integer"})
+    >>> schema["days"].type, schema.names
+    (<Type.INTEGER: 'integer'>, ('ward', 'days'))
+    >>> schema["day"]
+    Traceback (most recent call last):
+    discreet.errors.InvalidArgument: column must be one of ward, days, got 'day' (str); did you \
+mean "days"?
+    """
+
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def of(cls, types: Mapping[str, Type | str]) -> Schema:
+        """From names and types."""
+        return cls(tuple(Field(name, Type.parse(kind)) for name, kind in types.items()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(field.name for field in self.fields)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    def __getitem__(self, name: str) -> Field:
+        return self.field(name)
+
+    def field(self, name: str, *, argument: str = "column") -> Field:
+        """The column of this name, or an error that says which there are."""
+        for field in self.fields:
+            if field.name == name:
+                return field
+        near = get_close_matches(str(name), self.names, n=1)
+        names = ", ".join(self.names[:20]) + (", ..." if len(self.names) > 20 else "")
+        raise InvalidArgument(
+            name=argument,
+            expected=f"one of {names}",
+            given=InvalidArgument.describe_parameter(name),
+            hint=f'did you mean "{near[0]}"?' if near else "",
+        )
+
+    def with_field(self, field: Field) -> Schema:
+        """The same with one column more, or another in its place."""
+        if field.name in self:
+            return Schema(tuple(field if old.name == field.name else old for old in self.fields))
+        return Schema((*self.fields, field))

@@ -1,0 +1,262 @@
+"""The builder: a table of people, row-wise steps, groups, aggregates. Every step is a new value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from discreet.errors import InvalidArgument, RelationMismatch
+from discreet.neighbors import Relation, Unit
+from discreet.query.aggregates import Aggregate
+from discreet.query.aggregates.quantiles import together
+from discreet.query.checking import as_type, typed
+from discreet.query.contribution import Bound, Contribution, contribution_of
+from discreet.query.expressions import Typed, column
+from discreet.query.joining import public_join
+from discreet.query.keys import DiscoveredKeys, Keys, ListedKeys, key_types, read_keys
+from discreet.query.request import Source
+from discreet.query.row import Row, build
+from discreet.query.schema import Field, Schema, Type
+from discreet.query.steps import Mutate, Select, Step, Where
+
+Condition = Callable[[Row], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of people, and what is done to each of its rows.
+
+    Nothing is read until a session releases an answer. Steps look at one row at a time; what is
+    kept of each person is decided after all of them, however they are ordered here.
+    """
+
+    source: Source
+    unit: Unit
+    relation: Relation
+    schema: Schema
+    steps: tuple[Step, ...] = ()
+    limit: Bound | None = None
+
+    def where(self, condition: Condition) -> Table:
+        """Keep the rows for which a condition is true; where it is missing, they are dropped."""
+        test = typed(build(condition, self.schema, argument="where"), self.schema)
+        test = as_type(test, Type.BOOLEAN) if test.type is Type.RAW else test
+        if test.type is not Type.BOOLEAN:
+            raise InvalidArgument(
+                name="where",
+                expected="given a condition, as in lambda row: row.age >= 18",
+                given=f"a value of type {test.type}",
+            )
+        kept = replace(self, steps=(*self.steps, Where(test)))
+        return replace(kept, schema=_without_null(self.schema, test))
+
+    def mutate(self, **columns: str | Condition) -> Table:
+        """Add columns computed from each row, or put others in their place."""
+        made = self._made(columns)
+        schema = self.schema
+        for name, value in made:
+            schema = schema.with_field(Field(name, value.type, value.nullable))
+        return replace(self, steps=(*self.steps, Mutate(made)), schema=schema)
+
+    def select(self, *names: str, **columns: str | Condition) -> Table:
+        """Keep these columns, and those computed here; the unit is always kept."""
+        kept = [(name, typed(column(self.schema[name].name), self.schema)) for name in names]
+        made = (*kept, *self._made(columns))
+        fields = [Field(name, value.type, value.nullable) for name, value in made]
+        if self.unit.column is not None and self.unit.column not in dict(made):
+            fields.append(self.schema[self.unit.column])
+        step = Select(tuple(pair for pair in made if pair[0] != self.unit.column))
+        return replace(self, steps=(*self.steps, step), schema=Schema(tuple(fields)))
+
+    def join(
+        self, table: Any, *, on: str | Sequence[str] | Mapping[str, str], suffix: str = ""
+    ) -> Table:
+        """Look up columns in a public table, which has at most one row for each key.
+
+        ``on`` names the columns that must be equal, or maps names here to names there. Rows
+        without a match get missing values; no row is dropped or doubled. The public table is not
+        protected: it may hold nothing about the people of this one.
+        """
+        public = self.source.read_public(table)
+        join, schema = public_join(self.schema, public, on, suffix, unit=self.unit.column)
+        return replace(self, steps=(*self.steps, join), schema=schema)
+
+    def bound(
+        self,
+        *,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
+    ) -> Table:
+        """Keep at most so many rows of each person: in so many groups, or in all.
+
+        Which rows are kept is random, and decided after all row-wise steps. Smaller bounds mean
+        less noise, and less of the people with many rows.
+        """
+        if self.unit.column is None:
+            raise InvalidArgument(
+                name="bound",
+                expected="left out where a row is a person",
+                given="a bound",
+                hint='say dp.table(..., unit="column") if a person can have several rows',
+            )
+        return replace(self, limit=Bound.read(max_groups, max_rows_per_group, max_rows))
+
+    def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Grouped:
+        """Answer for each key: a list of keys, a dict of lists to be crossed, a public table, or
+        "discover", which needs a delta and finds the keys that enough people have."""
+        names = tuple(
+            name
+            for given in columns
+            for name in ([given] if isinstance(given, str) else list(given))
+        )
+        if not names or len(set(names)) != len(names):
+            raise InvalidArgument(
+                name="group_by",
+                expected="different columns",
+                given="none" if not names else "a twin",
+            )
+        if keys is None:
+            raise InvalidArgument(
+                name="keys",
+                expected="given, since the groups that occur tell on people",
+                given="nothing",
+                hint='list them, as in keys=["A", "B"], or say keys="discover" with a delta',
+            )
+        values = [
+            typed(column(self.schema.field(n, argument="group_by").name), self.schema)
+            for n in names
+        ]
+        if not isinstance(keys, str | Mapping | range | list | tuple | set | frozenset):
+            keys = self._public_keys(keys)
+        if isinstance(keys, set | frozenset):
+            keys = sorted(keys)
+        read = read_keys(names, keys, types=tuple(value.type for value in values))
+        kinds = (
+            key_types(read)
+            if isinstance(read, ListedKeys)
+            else tuple(Type.TEXT if v.type is Type.RAW else v.type for v in values)
+        )
+        group = tuple(
+            (name, as_type(value, kind))
+            for name, value, kind in zip(names, values, kinds, strict=True)
+        )
+        return Grouped(self, group, read)
+
+    def agg(self, **aggregates: Aggregate) -> Query:
+        """Ask: any number of named aggregates, of the whole table."""
+        return _query(self, (), None, aggregates)
+
+    def _public_keys(self, keys: Any) -> Any:
+        import numpy as np
+
+        return keys if isinstance(keys, np.ndarray) else self.source.read_public(keys)
+
+    def _made(self, columns: Mapping[str, str | Condition]) -> tuple[tuple[str, Typed], ...]:
+        if self.unit.column in columns:
+            raise InvalidArgument(
+                name=str(self.unit.column),
+                expected="left as it is: it says whose row this is",
+                given="another value for it",
+                hint="use another name for the new column",
+            )
+        return tuple(
+            (name, typed(build(source, self.schema, argument=name), self.schema))
+            for name, source in columns.items()
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """A table whose rows are grouped by keys."""
+
+    table: Table
+    group: tuple[tuple[str, Typed], ...]
+    keys: Keys
+
+    def bound(self, **limits: int | None) -> Grouped:
+        """As ``Table.bound``."""
+        return replace(self, table=self.table.bound(**limits))
+
+    def agg(self, **aggregates: Aggregate) -> Query:
+        """Ask: any number of named aggregates, of each group."""
+        return _query(self.table, self.group, self.keys, aggregates)
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """A question about a table: what a session explains and releases."""
+
+    table: Table
+    group: tuple[tuple[str, Typed], ...]
+    keys: Keys | None
+    aggregates: tuple[tuple[str, Aggregate], ...]
+    contribution: Contribution
+
+    def on(self, table: Table) -> Query:
+        """The same question to another table of the same columns, unit and relation: a sample on
+        a laptop first, say, and then the whole on a cluster."""
+        here, there = self.table.source.schema, table.source.schema
+        for field in here:
+            other = there.field(field.name, argument="on")
+            if other.type is not field.type or (other.nullable and not field.nullable):
+                raise InvalidArgument(
+                    name=f'column "{field.name}"',
+                    expected=f"{field.type}{'' if field.nullable else ', never missing'}, as in "
+                    "the table that the query was built on",
+                    given=f"{other.type}{', which may be missing' * other.nullable}",
+                )
+        if (table.unit, table.relation) != (self.table.unit, self.table.relation):
+            raise RelationMismatch(
+                f"the query protects {self.table.unit} under {self.table.relation}, and that table "
+                f"{table.unit} under {table.relation}: open it with the same unit and relation"
+            )
+        if table.steps:
+            raise InvalidArgument(
+                name="on", expected="a table as dp.table returns it", given="one with steps"
+            )
+        return replace(self, table=replace(self.table, source=table.source))
+
+
+def _query(
+    table: Table,
+    group: tuple[tuple[str, Typed], ...],
+    keys: Keys | None,
+    aggregates: Mapping[str, Aggregate],
+) -> Query:
+    if not aggregates:
+        raise InvalidArgument(
+            name="agg",
+            expected="given at least one aggregate",
+            given="none",
+            hint="as in agg(n=dp.count())",
+        )
+    taken = {name for name, _ in group}
+    for name, aggregate in aggregates.items():
+        if not hasattr(aggregate, "resolve") or not hasattr(aggregate, "parts"):
+            raise InvalidArgument(
+                name=name,
+                expected="an aggregate such as dp.count() or dp.mean(...)",
+                given=InvalidArgument.describe_data(aggregate),
+            )
+        if name in taken:
+            raise InvalidArgument(
+                name=name, expected="another name than that of a group column", given="the same"
+            )
+    resolved = together([one.resolve(table.schema) for one in aggregates.values()])
+    groups = None if isinstance(keys, DiscoveredKeys) else 1 if keys is None else len(keys)
+    contribution = contribution_of(
+        table.limit, unit=table.unit.column, relation=table.relation, groups=groups
+    )
+    return Query(table, group, keys, tuple(zip(aggregates, resolved, strict=True)), contribution)
+
+
+def _without_null(schema: Schema, test: Typed) -> Schema:
+    """Columns that a condition proves to be there: ``row.x.is_not_null()``, and with ``&``."""
+    if test.op == "and":
+        return _without_null(_without_null(schema, test.args[0]), test.args[1])
+    if test.op == "not" and test.args[0].op == "is_null" and test.args[0].args[0].op == "column":
+        field = schema[str(test.args[0].args[0].value)]
+        return schema.with_field(replace(field, nullable=False))
+    return schema

@@ -1,0 +1,71 @@
+"""A drawn result: to save, or to show in a notebook, without a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.errors import InvalidArgument
+
+_SHARP = 2  # pixels of a PNG for each of the drawing
+# A character without a meaning of its own: it stands for "<" while the page is written.
+_STAND_IN: Final = "\ue000"
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """A picture of a result. ``chart`` is Altair's, to change it further.
+
+    ``save`` writes SVG, PNG or an HTML page that needs nothing else, by the name's ending.
+    """
+
+    chart: Any
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the picture to a file that ends in .svg, .png or .html."""
+        place = Path(path)
+        match place.suffix.lower():
+            case ".svg":
+                place.write_text(self.to_svg(), encoding="utf-8")
+            case ".png":
+                place.write_bytes(self.to_png())
+            case ".html":
+                place.write_text(self.to_html(), encoding="utf-8")
+            case _:
+                raise InvalidArgument(
+                    name="path",
+                    expected="a name that ends in .svg, .png or .html",
+                    given=InvalidArgument.describe_parameter(place.suffix),
+                )
+
+    def to_svg(self) -> str:
+        """The picture as SVG text."""
+        import vl_convert
+
+        return str(vl_convert.vegalite_to_svg(self.chart.to_json()))
+
+    def to_png(self) -> bytes:
+        """The picture as the bytes of a PNG."""
+        import vl_convert
+
+        return bytes(vl_convert.vegalite_to_png(self.chart.to_json(), scale=_SHARP))
+
+    def to_html(self) -> str:
+        """The picture as a page with all scripts inside.
+
+        A key may hold "</script>", which would end the script that it is written into. So every
+        "<" of the drawing arrives there as the escape that JavaScript reads as one.
+        """
+        import vl_convert
+
+        safe = self.chart.to_json().replace("<", _STAND_IN)
+        page = str(vl_convert.vegalite_to_html(safe, bundle=True))
+        return page.replace(_STAND_IN, "\\u003c")
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()

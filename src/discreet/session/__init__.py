@@ -1,0 +1,3 @@
+"""Plan → charge → run → noise → release."""
+
+from discreet.session.session import Session as Session

@@ -1,0 +1,95 @@
+"""Bounds that are not known, bought: releases of their own, to be passed on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, integer, probability
+from discreet.guarantees import Guarantee
+from discreet.mechanisms.quantiles import Quantiles
+from discreet.query.aggregates.ranges import Range
+from discreet.query.request import Request
+from discreet.query.schema import Type
+from discreet.query.spend import Currency, Spend
+from discreet.query.table import Grouped, Query
+from discreet.release import Result
+from discreet.session.running import guarded, salt
+
+
+class Bounds(NamedTuple):
+    """Powers of two between which most of a column lies: pass it as ``bounds=``."""
+
+    lower: float
+    upper: float
+
+
+def bounds_of(query: Query, result: Result) -> Bounds:
+    """The two ends, as whole numbers for a column of those."""
+    frame = result.to_arrow()
+    lower, upper = frame["lower"][0].as_py(), frame["upper"][0].as_py()
+    ((_, asked),) = query.aggregates
+    assert isinstance(asked, Range)
+    if getattr(asked.column, "type", None) is Type.INTEGER:
+        return Bounds(int(lower), int(upper))
+    return Bounds(lower, upper)
+
+
+class ContributionChoice:
+    """Which bound on groups, or on rows in a group, leaves most people whole.
+
+    Each person counts once, by how many they have, so the choice is a quantile of people: that
+    of their share `coverage`, among 1, 2, ... `most`.
+    """
+
+    def __init__(self, grouped: Grouped, spend: Spend, *, coverage: Number, most: int) -> None:
+        if not isinstance(grouped, Grouped) or grouped.table.unit.column is None:
+            raise InvalidArgument(
+                name="groups",
+                expected='a table with a unit, grouped, as in table.group_by("ward", keys=[...])',
+                given=InvalidArgument.describe_data(grouped),
+                hint="where a row is a person, nothing needs to be bounded",
+            )
+        self.grouped = grouped
+        self.most = integer(most, name="most", minimum=2)
+        share = probability(coverage, name="coverage")
+        money = _money(spend).share(Fraction(1), among=self._times)
+        self.mechanism = Quantiles(probabilities=[share], rows=1, **money.for_choice)
+
+    @property
+    def _times(self) -> int:
+        return self.grouped.table.relation.add_remove_steps
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one person is promised."""
+        return self.mechanism.guarantee.repeat(self._times)
+
+    def choose(self, *, rows: bool) -> int:
+        """Touch the data, and choose."""
+        table = self.grouped.table
+        request = Request(
+            steps=table.steps,
+            unit=table.unit.column,
+            group=self.grouped.group,
+            keys=self.grouped.keys,
+            bound=None,
+            measures=(),
+            salt=salt(),
+        )
+
+        def work() -> int:
+            counts: Any = table.source.spread(request, self.most)[rows]
+            return 1 + int(self.mechanism.release(counts)[0])
+
+        return guarded(work)
+
+
+def _money(spend: Spend) -> Currency:
+    if spend.rho is not None:
+        return Currency("rho", spend.rho)
+    if spend.mu is not None:
+        return Currency("mu", spend.mu)
+    assert spend.epsilon is not None
+    return Currency("epsilon", spend.epsilon)

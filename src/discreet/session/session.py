@@ -1,0 +1,267 @@
+"""A session: plan → charge → run → noise → release.
+
+Everything that can be refused is refused before the charge, and the charge comes before the
+data. After that the only outcomes are an answer or a failure in a constant sentence, and the
+charge stands either way: there are no refunds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from discreet.errors import InvalidArgument, RelationMismatch
+from discreet.exact import Number
+from discreet.guarantees import Guarantee
+from discreet.guarantees.accounts.notions import Notion
+from discreet.ledger import Entry, MemoryLedger
+from discreet.ledger.entry import Ledger
+from discreet.query.aggregates.aggregate import ColumnLike
+from discreet.query.aggregates.ranges import Range
+from discreet.query.explain import Explanation, explain
+from discreet.query.plan import Plan, make_plan
+from discreet.query.search import least_spend
+from discreet.query.spend import Spend
+from discreet.query.table import Grouped, Query, Table
+from discreet.release import Result
+from discreet.session.bounds import Bounds, ContributionChoice, bounds_of
+from discreet.session.budget import (
+    Budget,
+    account_in_words,
+    cost_in_words,
+    left,
+    notion_in_words,
+    open_account,
+)
+from discreet.session.running import run
+
+
+class Session:
+    """Questions to one table, within one budget.
+
+    ``budget`` is the most that all answers together may cost one person: ``dp.Pure(3)``,
+    ``dp.ZCDP(0.5)``, ``dp.GDP(1)`` or ``dp.Approx(1, 1e-6)``. The last is kept as the ρ of zCDP
+    that implies it. ``slack`` is the part of δ that may go to mechanisms that fail outright with
+    a small probability, such as discovered keys; half of an ``Approx`` budget's δ unless given.
+
+    The budget is kept in the memory of this process.
+
+    >>> import discreet as dp, pyarrow as pa
+    >>> people = dp.table(pa.table({"age": [34, 51, 28], "ward": ["A", "B", "A"]}))
+    >>> session = dp.Session(people, budget=dp.Pure(1))
+    >>> query = people.group_by("ward", keys=["A", "B"]).agg(n=dp.count())
+    >>> result = session.release(query, epsilon=0.5)
+    >>> result.to_arrow().column_names, session.spent
+    (['ward', 'n', 'n_error'], Pure(epsilon=Fraction(1, 2)))
+    """
+
+    def __init__(self, table: Table, *, budget: Budget, slack: Number | None = None) -> None:
+        if not isinstance(table, Table):
+            raise InvalidArgument(
+                name="table",
+                expected="what dp.table(...) returns",
+                given=InvalidArgument.describe_data(table),
+            )
+        self._table = table
+        self._ledger: Ledger = MemoryLedger(open_account(budget, slack))
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def explain(
+        self,
+        query: Query,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        error: Number | Mapping[str, Number] | None = None,
+        group_size: int | None = None,
+    ) -> Explanation:
+        """What ``release`` with the same arguments would do, cost and miss; reads no data.
+
+        Costs nothing.
+        """
+        plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
+        return explain(plan, account=account_in_words(self._ledger.account, plan))
+
+    def release(
+        self,
+        query: Query,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        error: Number | Mapping[str, Number] | None = None,
+        group_size: int | None = None,
+    ) -> Result:
+        """Answer a query, for a spend in ε, (ε, δ), ρ or μ, which is charged first.
+
+        With ``error=`` in place of a spend, the least one that keeps all columns (or, given a
+        dict, those named) within that 95 % error; columns whose error depends on the size of
+        the group need ``group_size=``.
+        """
+        plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
+        cost = cost_in_words(self._ledger.account, plan.guarantee)
+        self._ledger.charge(_entry(plan))
+        return run(plan, cost=cost)
+
+    def release_bounds(
+        self,
+        table: Table,
+        column: ColumnLike,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+    ) -> Bounds:
+        """Buy bounds of a column: powers of two between which nearly all of it lies.
+
+        They are private themselves, so they can be passed on as ``bounds=``; what lies outside
+        is clamped there. Charged like any query. Error: about 25/ε rows between two powers of
+        two may be overlooked, and one time in a thousand an end is too far out.
+
+        >>> import discreet as dp, pyarrow as pa
+        >>> people = dp.table(pa.table({"income": [21_000, 34_500, 28_000] * 1000}))
+        >>> session = dp.Session(people, budget=dp.Pure(2))
+        >>> session.release_bounds(people, "income", epsilon=1)
+        Bounds(lower=16384, upper=65536)
+        """
+        query = table.agg(bounds=Range(column))
+        return bounds_of(query, self.release(query, epsilon=epsilon, delta=delta, rho=rho, mu=mu))
+
+    def release_max_groups(
+        self,
+        groups: Grouped,
+        *,
+        coverage: Number = Fraction(95, 100),
+        most: int = 100,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+    ) -> int:
+        """Buy a bound for ``max_groups``: about ``coverage`` of people are in no more groups.
+
+        It is private itself, and at most ``most``. Charged like any query. Error: the rank of
+        the chosen bound among people, about 2·ln(most)/ε.
+        """
+        spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
+        return self._contribution(groups, spend, coverage, most, rows=False)
+
+    def release_max_rows_per_group(
+        self,
+        groups: Grouped,
+        *,
+        coverage: Number = Fraction(95, 100),
+        most: int = 100,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+    ) -> int:
+        """Buy a bound for ``max_rows_per_group``: about ``coverage`` of people have no more rows
+        in any group. As ``release_max_groups``.
+        """
+        spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
+        return self._contribution(groups, spend, coverage, most, rows=True)
+
+    # -- the budget --------------------------------------------------------------------------------
+
+    @property
+    def spent(self) -> Guarantee:
+        """What has been charged so far, in the notion of the budget."""
+        return self._ledger.account.spent
+
+    @property
+    def remaining(self) -> Notion:
+        """What is left, in the notion of the budget."""
+        return left(self._ledger.account)
+
+    @property
+    def remaining_slack(self) -> Fraction:
+        """What is left of the δ for mechanisms that fail outright with a small probability."""
+        return self._ledger.account.slack - self._ledger.account.spent_slack
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the whole session promises, whatever is still asked."""
+        return self._ledger.account.guarantee
+
+    @property
+    def history(self) -> tuple[Entry, ...]:
+        """What was charged, in order."""
+        return self._ledger.entries
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _plan(
+        self,
+        query: Query,
+        given: tuple[Number | None, ...],
+        error: Number | Mapping[str, Number] | None,
+        group_size: int | None,
+    ) -> Plan:
+        self._check(query)
+        epsilon, delta, rho, mu = given
+        account = self._ledger.account
+        if error is None:
+            spend = Spend.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
+            return make_plan(query, spend, account=account)
+        if (epsilon, rho, mu) != (None, None, None):
+            raise InvalidArgument(
+                name="error", expected="given instead of a spend", given="both", hint="drop one"
+            )
+        return least_spend(query, error, account=account, delta=delta, group_size=group_size)
+
+    def _contribution(
+        self, groups: Grouped, spend: Spend, coverage: Number, most: int, *, rows: bool
+    ) -> int:
+        choice = ContributionChoice(groups, spend, coverage=coverage, most=most)
+        self._check_table(groups.table)
+        question = f"a bound on {'rows in a group' if rows else 'groups'}"
+        self._ledger.charge(
+            Entry(question, (str(choice.mechanism),), choice.guarantee, datetime.now(UTC))
+        )
+        return choice.choose(rows=rows)
+
+    def _check(self, query: Query) -> None:
+        if not isinstance(query, Query):
+            raise InvalidArgument(
+                name="query",
+                expected="what .agg(...) returns",
+                given=InvalidArgument.describe_data(query),
+                hint='as in table.group_by("ward", keys=[...]).agg(n=dp.count())',
+            )
+        self._check_table(query.table)
+
+    def _check_table(self, table: Table) -> None:
+        if table.source is not self._table.source:
+            raise InvalidArgument(
+                name="query",
+                expected="about the table that this session was opened with",
+                given="one about another table",
+                hint="build it from that very table, or open a session for the other one",
+            )
+        mine = (self._table.unit, self._table.relation)
+        if (table.unit, table.relation) != mine:
+            raise RelationMismatch(
+                f"this session protects {self._table.unit} under {self._table.relation}, and the "
+                f"query {table.unit} under {table.relation}: use one dp.table for both"
+            )
+
+    def __repr__(self) -> str:
+        rest = notion_in_words(self.remaining)
+        return f"Session({self._table.source.name}, {len(self.history)} releases, {rest} left)"
+
+
+def _entry(plan: Plan) -> Entry:
+    asked = ", ".join(f"{name} = {type(a).__name__.lower()}" for name, a in plan.query.aggregates)
+    groups = ", ".join(name for name, _ in plan.query.group)
+    return Entry(
+        question=f"{asked} by {groups}" if groups else asked,
+        mechanisms=tuple(f"{part.words}: {one.mechanism}" for part, one in plan.bought.items()),
+        guarantee=plan.guarantee,
+        time=datetime.now(UTC),
+    )

@@ -1,0 +1,51 @@
+"""``dp.table``: where a question starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.errors import InvalidArgument
+from discreet.neighbors import Relation, Unit
+from discreet.query.keys import KEY_TYPES
+from discreet.query.schema import Type
+from discreet.query.table import Table
+
+
+def table(
+    source: Any,
+    *,
+    unit: str | None = None,
+    relation: Relation | str = Relation.ADD_REMOVE,
+    schema: Mapping[str, str] | None = None,
+) -> Table:
+    """A table of people to ask questions about.
+
+    ``source`` is a path or glob (Parquet, CSV), a pandas, Polars or Spark DataFrame, an Arrow
+    table, a DuckDB relation or any Ibis table. ``unit`` names the column that
+    says whose row it is; without it, a row is a person. ``relation`` says what stays hidden:
+    whether a person is there at all ("add-remove"), or what their rows say ("replace", where
+    the number of people is public).
+
+    Types come from the file or table. The cells of a CSV file are text, which takes the type it
+    is used as; ``schema`` fixes types, as in ``schema={"age": "integer"}``. Nothing is read yet.
+
+    >>> import pyarrow as pa
+    >>> people = table(pa.table({"id": [1, 1, 2], "days": [3, 5, 8]}), unit="id")
+    >>> people.schema["days"].type, str(people.unit)
+    (<Type.INTEGER: 'integer'>, 'all rows with one id')
+    """
+    from discreet.engines.sources import open_source
+
+    person, neighbours = Unit(unit), Relation.parse(relation)
+    types = None if schema is None else {name: Type.parse(kind) for name, kind in schema.items()}
+    opened = open_source(source, schema=types)
+    if unit is not None:
+        kind = opened.schema.field(unit, argument="unit").type
+        if kind not in (*KEY_TYPES, Type.RAW, Type.TIMESTAMP):
+            raise InvalidArgument(
+                name="unit",
+                expected="a column of integers, text or dates",
+                given=f"a column of type {kind}",
+            )
+    return Table(opened, person, neighbours, opened.schema)

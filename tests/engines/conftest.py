@@ -1,0 +1,55 @@
+"""Each engine as an Ibis backend, started once a worker; `backend` runs a test on all of them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import ibis
+import pytest
+from ibis.backends import BaseBackend
+
+from tests.engines.postgres_server import postgres_server
+from tests.engines.spark_server import spark_session
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # PySpark leaves the sockets it reads results from to the garbage collector, by design.
+    unclosed = "ignore:unclosed <socket.*'127[.]0[.]0[.]1':ResourceWarning"
+    config.addinivalue_line("filterwarnings", unclosed)
+
+
+@pytest.fixture(scope="session")
+def duckdb_backend() -> Iterator[BaseBackend]:
+    connection = ibis.duckdb.connect()
+    yield connection
+    connection.disconnect()
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    with spark_session() as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def spark_backend(spark: Any) -> BaseBackend:
+    """Spark as it was before 4.0: a bad value becomes null."""
+    return ibis.pyspark.connect(spark.newSession(), **{"spark.sql.ansi.enabled": "false"})
+
+
+@pytest.fixture(scope="session")
+def spark_ansi_backend(spark: Any) -> BaseBackend:
+    """Spark as it comes: a bad value stops the query."""
+    return ibis.pyspark.connect(spark.newSession(), **{"spark.sql.ansi.enabled": "true"})
+
+
+@pytest.fixture(scope="session")
+def postgres_backend() -> Iterator[BaseBackend]:
+    with postgres_server() as address:
+        connection = ibis.postgres.connect(**address)
+        yield connection
+        connection.disconnect()
+
+
+@pytest.fixture(scope="session", params=["duckdb", "spark", "spark_ansi", "postgres"])
+def backend(request: pytest.FixtureRequest) -> BaseBackend:
+    return request.getfixturevalue(f"{request.param}_backend")

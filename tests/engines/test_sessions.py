@@ -1,0 +1,98 @@
+"""The same query object on each engine: a session asks, and the answers before noise agree."""
+
+import datetime
+
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.errors import InvalidArgument, RelationMismatch
+
+from .test_conformance import stored
+
+ROWS = pa.table(
+    {
+        "id": pa.array([i // 4 for i in range(400)], pa.int64()),
+        "ward": pa.array([("A", "B", "C", None, "other")[i % 5] for i in range(400)]),
+        "days": pa.array([i % 31 for i in range(400)], pa.int64()),
+        "cost": pa.array([None if i % 7 == 0 else i * 1.25 for i in range(400)], pa.float64()),
+        "seen": pa.array(
+            [datetime.date(2026, 1, 1) + datetime.timedelta(i) for i in range(400)], pa.date32()
+        ),
+    }
+)
+KEYS = ["C", "A", "B", "nobody"]
+PUBLIC = pa.table({"ward": ["A", "B"], "floor": [1, 2]})
+
+
+def question(table):
+    """A bit of everything."""
+    kept = table.where(lambda row: (row.days > 1) & (row.seen < "2026-12-01"))
+    made = kept.mutate(
+        month=lambda row: row.seen.month(), ratio=lambda row: row.cost / (row.days - 5)
+    )
+    joined = made.join(PUBLIC, on="ward").bound(max_groups=3, max_rows_per_group=4)
+    return joined.group_by("ward", keys=KEYS).agg(
+        n=dp.count(),
+        people=dp.count_units(),
+        cost=dp.mean("cost", bounds=(0, 500)),
+        ratio=dp.sum("ratio", bounds=(-100, 100)),
+        spread=dp.std("days", bounds=(0, 31)),
+        month=dp.histogram("month", edges=[1, 4, 7, 10, 13]),
+        floor=dp.count("floor"),
+        median=dp.median("days", bounds=(0, 31)),
+        usual=dp.most_common("days", candidates=[2, 3, 4]),
+    )
+
+
+def answers(query, table):
+    """Released with next to no noise; quantiles and choices left out, which tie."""
+    session = dp.Session(table, budget=dp.Pure(10**9))
+    frame = session.release(query, epsilon=10**8).to_arrow()
+    names = [n for n in frame.column_names if not n.endswith("_error")]
+    return {n: frame[n].to_pylist() for n in names if n not in ("median", "usual")}
+
+
+def test_the_same_query_object_everywhere(backend):
+    """Catches an engine that answers another question. Nobody is over the bound: 4 rows each."""
+    reference = dp.table(ROWS, unit="id")
+    query = question(reference)
+    there = dp.table(stored(backend, ROWS), unit="id")
+    ours, theirs = answers(query, reference), answers(query.on(there), there)
+    assert ours.keys() == theirs.keys()
+    for name, values in ours.items():
+        assert theirs[name] == pytest.approx(values, abs=1e-3), name
+
+
+def test_discovered_keys_everywhere(backend):
+    """Catches an engine that loses or adds a key, or counts rows for people."""
+    table = dp.table(stored(backend, ROWS), unit="id")
+    query = table.bound(max_rows=4).group_by("ward", keys="discover").agg(n=dp.count())
+    session = dp.Session(table, budget=dp.Approx(10**9, 1e-3), slack=5e-4)
+    result = session.release(query, epsilon=10**3, delta=1e-4)
+    assert result.to_arrow()["ward"].to_pylist() == ["A", "B", "C", "other"]
+
+
+def test_bounds_are_bought_everywhere(backend):
+    """Catches an engine that counts people's groups or rows wrongly."""
+    table = dp.table(stored(backend, ROWS), unit="id")
+    grouped = table.group_by("ward", keys=["A", "B", "C", "other"])
+    session = dp.Session(table, budget=dp.Pure(10**6))
+    # each id has four rows in a row of five wards: 3 of the listed ones, or 4
+    assert session.release_max_groups(grouped, epsilon=10**3, coverage=0.9) == 4
+    assert session.release_max_rows_per_group(grouped, epsilon=10**3, coverage=0.9) == 1
+
+
+def test_a_query_fits_only_a_table_like_its_own():
+    """Catches a query that runs on other types, units or relations than it was planned for."""
+    table = dp.table(ROWS, unit="id")
+    query = question(table)
+    with pytest.raises(RelationMismatch):
+        query.on(dp.table(ROWS))
+    with pytest.raises(RelationMismatch):
+        query.on(dp.table(ROWS, unit="id", relation="replace"))
+    other = ROWS.set_column(2, "days", ROWS["days"].cast(pa.float64()))
+    with pytest.raises(InvalidArgument, match="days"):
+        query.on(dp.table(other, unit="id"))
+    with pytest.raises(InvalidArgument, match="with steps"):
+        query.on(table.where(lambda row: row.days > 1))

@@ -1,0 +1,191 @@
+"""The builder: every step is a new value, and what would break a promise is refused by name."""
+
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.errors import InvalidArgument
+from discreet.query.parts import PresenceCounts, PresentCount, RowCount, ValueSum
+from discreet.query.plan import make_plan
+from discreet.query.schema import Type
+from discreet.query.spend import Spend
+from discreet.query.steps import Join, Mutate, Select, Where
+
+from .sources import people
+
+ONE = Spend.read(epsilon=1)
+
+
+def test_steps_are_kept_in_order_and_tables_stay_as_they_are():
+    """Catches a builder that changes the table it was called on."""
+    table = people()
+    built = table.where(lambda row: row.days > 1).mutate(long=lambda row: row.days > 7)
+    built = built.select("ward", "long")
+    assert [type(step) for step in built.steps] == [Where, Mutate, Select]
+    assert table.steps == () and "long" not in table.schema
+    assert built.schema.names == ("ward", "long")
+
+
+def test_the_unit_is_always_kept_and_never_rewritten():
+    """Catches a row that changes hands: the bound would no longer be one person's."""
+    table = people(unit="id")
+    assert "id" in table.select("ward").schema
+    with pytest.raises(InvalidArgument, match="id must be left as it is"):
+        table.mutate(id=lambda row: row.days)
+    with pytest.raises(InvalidArgument, match="id must be left as it is"):
+        table.select("ward", id=lambda row: row.days)
+    with pytest.raises(InvalidArgument, match="already"):
+        table.join(pa.table({"ward": ["A"], "id": [1]}), on="ward")
+
+
+def test_b13_a_later_step_cannot_undo_the_bound():
+    """Attack B13: bound, then redefine the key. The bound is applied after all row-wise steps,
+    to the groups as they are then, so the plan and the request are the same either way."""
+    bounds = {"max_groups": 2, "max_rows_per_group": 3}
+    first = people(unit="id").bound(**bounds).mutate(ward=lambda row: row.sex)
+    later = people(unit="id").mutate(ward=lambda row: row.sex).bound(**bounds)
+    plans = [
+        make_plan(t.group_by("ward", keys=list("abcdef")).agg(n=dp.count()), ONE)
+        for t in (first, later)
+    ]
+    assert plans[0].bought == plans[1].bought
+    for plan in plans:
+        request = plan.request(0)
+        assert request.bound == plan.query.table.limit  # applied by the engine, last
+        (noise,) = plan.bought.values()
+        assert noise.sensitivity.l1 == 6
+
+
+def test_joins_look_up_and_never_multiply():
+    """Catches a public table with two rows for a key, which would double people."""
+    regions = pa.table({"ward": ["A", "B"], "beds": [10, 20]})
+    joined = people().join(regions, on="ward")
+    assert isinstance(joined.steps[0], Join)
+    assert joined.schema["beds"].type is Type.INTEGER and joined.schema["beds"].nullable
+    renamed = people().join(
+        pa.table({"name": ["A"], "days": [1]}), on={"ward": "name"}, suffix="_2"
+    )
+    assert "days_2" in renamed.schema
+    for bad, said in [
+        (pa.table({"ward": ["A", "A"], "beds": [1, 2]}), "each key once"),
+        (pa.table({"ward": ["A", None], "beds": [1, 2]}), "each key once"),
+        (pa.table({"ward": ["A"], "days": [1]}), "suffix"),
+        (pa.table({"beds": [1]}), "columns of the public table"),
+        (pa.table({"ward": [1.5], "beds": [1]}), "booleans, integers, text or dates"),
+        (pa.table({"ward": [1], "beds": [1]}), "cast it first"),
+    ]:
+        with pytest.raises(InvalidArgument, match=said):
+            people().join(bad, on="ward")
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda t: t.where(lambda row: row.days + 1), "a condition"),
+        (lambda t: t.where(lambda row: row.day > 1), 'did you mean "days"'),
+        (lambda t: t.where("nothing"), "one of id, ward"),
+        (lambda t: t.where(7), "a lambda on a row"),
+        (lambda t: t.group_by("ward"), "given, since the groups that occur tell on people"),
+        (lambda t: t.group_by(keys=["A"]), "different columns"),
+        (lambda t: t.group_by("ward", "ward", keys="discover"), "different columns"),
+        (lambda t: t.group_by("wrd", keys=["A"]), 'did you mean "ward"'),
+        (lambda t: t.group_by("income", keys=[1]), "booleans, integers, text or dates"),
+        (lambda t: t.agg(), "at least one aggregate"),
+        (lambda t: t.agg(n="days"), "an aggregate such as"),
+        (lambda t: t.group_by("ward", keys=["A"]).agg(ward=dp.count()), "another name"),
+        (lambda t: t.agg(m=dp.mean("ward", bounds=(0, 1))), "a column of numbers"),
+        (lambda t: t.agg(m=dp.mean("blob", bounds=(0, 1))), "another type"),
+        (lambda t: t.bound(max_rows=3), "left out where a row is a person"),
+        (lambda t: t.agg(t=dp.top_k("ward", 3, candidates=["A", "B"])), "at most the 2"),
+        (lambda t: t.agg(t=dp.top_k("ward", 1, candidates=[])), "an empty list"),
+        (lambda t: t.agg(t=dp.top_k("ward", 1, candidates=["A", "A"])), "distinct"),
+        (lambda t: t.agg(t=dp.most_common("ward", candidates=[1])), "column's type"),
+        (lambda t: t.agg(h=dp.histogram("ward", edges=[0, 1])), "a column of numbers"),
+    ],
+)
+def test_mistakes_are_refused_with_a_sentence(build, said):
+    """Catches a mistake that would only show, or not show, once data is touched."""
+    with pytest.raises(InvalidArgument) as caught:
+        build(people())
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: dp.mean("x"), "one row could be of any size"),
+        (lambda: dp.sum("x", bounds=(1, 1)), ""),
+        (lambda: dp.sum("x", bounds=(2, 1)), ""),
+        (lambda: dp.sum("x", bounds=(0, float("inf"))), "finite"),
+        (lambda: dp.sum("x", bounds=(0, float("nan"))), ""),
+        (lambda: dp.sum("x", bounds=(0, 1e200)), "1e100"),
+        (lambda: dp.sum("x", bounds=5), ""),
+        (lambda: dp.quantile("x", 1, bounds=(0, 1)), "between 0 and 1"),
+        (lambda: dp.quantile("x", 0, bounds=(0, 1)), ""),
+        (lambda: dp.quantile("x", [0.5, 0.5], bounds=(0, 1)), "different"),
+        (lambda: dp.histogram("x"), "only one of them"),
+        (lambda: dp.histogram("x", edges=[1]), "rising"),
+        (lambda: dp.histogram("x", edges=[2, 1]), "rising"),
+        (lambda: dp.top_k("x", 0, candidates=["a"]), ""),
+        (lambda: dp.top_k("x", 1, candidates="abc"), "a list"),
+        (lambda: dp.count(weight=0), ""),
+        (lambda: dp.count(weight=-1), ""),
+    ],
+)
+def test_b11_aggregates_without_sense_are_refused(make, said):
+    """Attack B11 among others: no bounds, no answer."""
+    with pytest.raises(InvalidArgument) as caught:
+        make()
+    assert said in str(caught.value)
+
+
+# -- what is bought --------------------------------------------------------------------------------
+
+
+def bought(**aggregates):
+    return list(make_plan(people().agg(**aggregates), ONE).bought)
+
+
+def test_a_shared_count_is_bought_once():
+    """Catches a mean that pays for its own count beside one that is there (OpenDP does)."""
+    parts = bought(n=dp.count(), m=dp.mean("days", bounds=(0, 60)))
+    assert [type(part) for part in parts] == [RowCount, ValueSum]
+
+
+def test_a_count_of_what_may_be_missing_is_split_and_bought_once():
+    """Catches a third part: rows with and without a value are disjoint."""
+    parts = bought(n=dp.count(), m=dp.mean("income", bounds=(0, 60)))
+    assert [type(part) for part in parts] == [PresenceCounts, ValueSum]
+    alone = bought(m=dp.mean("income", bounds=(0, 60)))
+    assert [type(part) for part in alone] == [ValueSum, PresentCount]
+    two = bought(
+        n=dp.count(), m=dp.mean("income", bounds=(0, 60)), s=dp.mean("stay", bounds=(0, 60))
+    )
+    assert sum(isinstance(part, RowCount | PresentCount) for part in two) == 3
+
+
+def test_what_is_proved_to_be_there_shares_the_count():
+    """Catches a proof that is not seen: where(is_not_null) and fill_null."""
+    there = people().where(lambda row: row.income.is_not_null() & (row.days > 0))
+    filled = people().mutate(income=lambda row: row.income.fill_null(0.0))
+    for table in (there, filled):
+        plan = make_plan(table.agg(n=dp.count(), m=dp.mean("income", bounds=(0, 9))), ONE)
+        assert [type(part) for part in plan.bought] == [RowCount, ValueSum]
+    either = people().where(lambda row: row.income.is_not_null() | (row.days > 0))
+    assert either.schema["income"].nullable
+
+
+def test_mean_variance_and_std_share_their_sums():
+    """Catches a sum bought twice."""
+    box = {"bounds": (0, 60)}
+    parts = bought(m=dp.mean("days", **box), v=dp.variance("days", **box), s=dp.std("days", **box))
+    assert [type(part) for part in parts] == [ValueSum, RowCount, ValueSum]
+
+
+def test_quantiles_of_one_column_have_one_price():
+    """Catches a choice bought for each."""
+    box = {"bounds": (0, 60)}
+    parts = bought(
+        m=dp.median("days", **box), q=dp.quantile("days", [0.1, 0.9], **box), n=dp.count()
+    )
+    assert len(parts) == 2 and [float(p) for p in parts[0].probabilities] == [0.1, 0.5, 0.9]
