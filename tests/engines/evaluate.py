@@ -25,7 +25,9 @@ def evaluate(value: Typed, row: Row) -> Any:
         case "column":
             return stored(row[str(value.value)], value.type)
         case "literal":
-            return value.value
+            aware = isinstance(value.value, datetime.datetime) and value.value.tzinfo
+            utc = datetime.UTC
+            return value.value.astimezone(utc).replace(tzinfo=None) if aware else value.value
         case "and" | "or" | "not":
             return LOGIC[value.op](*(evaluate(arg, row) for arg in value.args))
         case "is_null":

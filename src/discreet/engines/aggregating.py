@@ -86,14 +86,14 @@ def check_square(total: Total) -> None:
 def _aggregates(cells: Cells, measure: Measure, dialect: Dialect) -> list[ir.Scalar]:
     table = cells.table
     match measure:
-        case Present(value) if value.nullable:
+        case Present() if measure in cells.cells:
             return [table[cells.cells[measure]].count()]
         case Units() if cells.unit is not None:
             return [table[FIRST].sum().cast("int64")]
         case Total():
             value, largest = table[cells.cells[measure]], measure.largest
             if value.type().is_floating():
-                return [value.sum(), value.count()]
+                return [value.sum(), table.count() if measure in cells.full else value.count()]
             if measure.squared:
                 check_square(measure)
                 half = ibis.literal(1 << measure.shift >> 1, type="int64")

@@ -40,6 +40,10 @@ def _trim(text: str, characters: str) -> str: ...
 def _btrim(text: str, characters: str) -> str: ...
 
 
+@builtin(name="to_char", signature=(("date", "string"), "string"))
+def _to_char(day, form): ...  # type: ignore[no-untyped-def]
+
+
 @builtin(name="convert_to", signature=(("string", "string"), "binary"))
 def _convert_to(text, encoding): ...  # type: ignore[no-untyped-def]
 
@@ -104,6 +108,18 @@ def part(text: ir.Value, start: int, length: int, dialect: Dialect) -> ir.Value:
     if dialect is Dialect.OTHER:
         return text.substr(start, length)
     return _substring(text, start + 1, length)
+
+
+def written(day: ir.Value, dialect: Dialect) -> ir.Value:
+    """A date as YYYY-MM-DD."""
+    match dialect:
+        case Dialect.DUCKDB | Dialect.SPARK:
+            return day.cast("string")
+        case Dialect.POSTGRES:  # whose casts follow the settings of the session
+            return _to_char(day, "YYYY-MM-DD")
+    parts = (day.year(), 4), (day.month(), 2), (day.day(), 2)
+    year, month, day = (number.cast("string").lpad(width, "0") for number, width in parts)
+    return year + "-" + month + "-" + day
 
 
 def matches(text: ir.Value, pattern: str, dialect: Dialect) -> ir.Value:

@@ -13,7 +13,7 @@ import ibis
 import ibis.expr.types as ir
 
 from discreet.engines.arithmetic import in_whole_range, normal
-from discreet.engines.calls import matches, trimmed, truncated, whole
+from discreet.engines.calls import matches, trimmed, truncated, whole, written
 from discreet.engines.dialects import Dialect
 from discreet.engines.limits import NORMAL_BITS
 from discreet.query.schema import Type
@@ -48,9 +48,7 @@ def cast(x: ir.Value, source: Type, target: Type, dialect: Dialect) -> ir.Value:
         case Type.BOOLEAN, Type.TEXT:
             return ibis.cases((x, "true"), (~x, "false"), else_=ibis.null("string"))
         case Type.DATE, Type.TEXT:
-            parts = (x.year(), 4), (x.month(), 2), (x.day(), 2)
-            year, month, day = (number.cast("string").lpad(width, "0") for number, width in parts)
-            return year + "-" + month + "-" + day
+            return written(x, dialect)
         case Type.TIMESTAMP, Type.DATE:
             return x.date()
     return x.cast("float64" if target is Type.REAL else "string")  # of integers

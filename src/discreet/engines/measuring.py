@@ -29,6 +29,7 @@ class Cells:
     keys: tuple[str, ...]  # columns
     nullable: tuple[str, ...]  # the keys that may be missing
     cells: Mapping[Measure, str]  # for each measure that needs one, its column
+    full: frozenset[Measure] = frozenset()  # whose value is there in each row
 
     @property
     def contents(self) -> tuple[str, ...]:
@@ -65,7 +66,8 @@ def cells_of(
     unit = [UNIT] if UNIT in rows.table.columns else []
     table = rows.table.select(*unit, **keys, **dict(made.values()))
     nullable = tuple(f"k{i}" for i, (_, value) in enumerate(group) if value.nullable)
-    return Cells(table, UNIT if unit else None, tuple(keys), nullable, cells)
+    full = [m for m in measures if isinstance(m, Total) and _full(rows, light[m.value])]
+    return Cells(table, UNIT if unit else None, tuple(keys), nullable, cells, frozenset(full))
 
 
 def of_somebody(cells: Cells) -> Cells:
@@ -86,7 +88,7 @@ def _cell(
         case Total(value, grid, squared):
             x = rows.renamed(light[value])
             known = rows.known.get(str(x.value)) if x.op == "column" else None
-            steps = steps and not squared and known is not None and _in_steps(value, grid, known)
+            steps = steps and not squared and known is not None and _in_steps(grid, known)
             what: object = (value, grid, steps)
             if what not in made:
                 made[what] = (
@@ -101,7 +103,7 @@ def _cell(
             what = measure
             renamed = replace(measure, value=rows.renamed(light[measure.value]))
             made[what] = _next(made), bin_index(renamed, rows.table, rows.dialect)
-        case Present(value) if value.nullable:
+        case Present(value) if value.nullable and not _full(rows, light[value]):
             same = [name for what, (name, _) in made.items() if _is_of(what, value)]
             if same:
                 return same[0]
@@ -114,10 +116,15 @@ def _cell(
     return made[what][0]
 
 
-def _in_steps(value: Typed, grid: Grid, known: Range) -> bool:
+def _full(rows: Rows, value: Typed) -> bool:
+    """Is the value known to be there in each row?"""
+    known = rows.known.get(rows.names.get(str(value.value), "")) if value.op == "column" else None
+    return known is not None and known.full
+
+
+def _in_steps(grid: Grid, known: Range) -> bool:
     """Is it worth while, so that millions of steps add up exactly?"""
-    small = max(abs(grid.lower), abs(grid.upper)) <= _FEW
-    return value.type is Type.REAL and small and lies_within(known, grid)
+    return max(abs(grid.lower), abs(grid.upper)) <= _FEW and lies_within(known, grid)
 
 
 def _is_of(what: object, value: Typed) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
@@ -22,7 +24,7 @@ def with_places(cells: Cells, listed: ir.Table) -> Cells:
     """Rows with a listed key only, whose place in the list is their key from here on."""
     joined = cells.table.inner_join(listed, list(cells.keys))
     kept = [name for name in cells.table.columns if name not in cells.keys]
-    return Cells(joined.select(PLACE, *kept), cells.unit, (PLACE,), (), cells.cells)
+    return replace(cells, table=joined.select(PLACE, *kept), keys=(PLACE,), nullable=())
 
 
 def keyed(cells: Cells) -> Cells:

@@ -35,14 +35,15 @@ def quantised(
     """
     if known is not None and lies_within(known, grid):
         x = table[str(value.value)]
-        if value.type is Type.INTEGER and grid.exponent >= 0:
+        if value.type is Type.INTEGER and 0 <= grid.exponent <= 40:
             x = x * whole(2**grid.exponent) if grid.exponent else x
         else:
             x = steps_of(value, grid, table).cast("int64")
         return x - whole(grid.centre) if grid.centre else x
     if value.type is Type.INTEGER:
         x = translate(value, table, dialect)
-        return _of_integers(x, grid) if grid.exponent >= 0 else _of_reals(x, grid, dialect)
+        plain = 0 <= grid.exponent <= 40  # else 2^k or its inverse is no integer of 64 bits
+        return _of_integers(x, grid) if plain else _of_reals(x, grid, dialect)
     # A column as it is stored: that NaN is missing is seen to below.
     stored = value.op == "column"
     x = table[str(value.value)] if stored else translate(value, table, dialect)
@@ -52,12 +53,14 @@ def quantised(
 def lies_within(known: Range, grid: Grid) -> bool:
     """Is every value on the grid as it is, and no product inexact?"""
     lower, upper = (math.ldexp(end, -grid.exponent) for end in (grid.lower, grid.upper))
-    return lower <= known[0] and known[1] <= upper and abs(grid.exponent) < 1000
+    return lower <= known.low and known.high <= upper and abs(grid.exponent) < 1000
 
 
 def steps_of(value: Typed, grid: Grid, table: ir.Table) -> ir.Value:
     """⌊x·2^k + ½⌋ as a double, for values within the bounds."""
     x = table[str(value.value)].cast("float64")
+    if value.type is Type.INTEGER and grid.exponent >= 0:
+        return x * real(2.0**grid.exponent) if grid.exponent else x
     return floor(x * real(math.ldexp(1.0, grid.exponent)) + real(0.5))
 
 

@@ -1,4 +1,4 @@
-"""The least and the largest value of columns in files, found once and remembered while they stay.
+"""Where the values of columns in files lie, found once and remembered while the files stay.
 
 Where all values lie between the bounds of a sum, they need not be clamped row by row, which takes
 longer than reading them. The footers of Parquet files state ranges too, but they leave NaN out, and
@@ -10,16 +10,26 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     import duckdb
 
-Range: TypeAlias = tuple[float, float]
+
 Files: TypeAlias = tuple[tuple[object, ...], ...]
 
 _MOST: Final = 4096  # columns that are remembered
 _found: OrderedDict[object, Range | None] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """All values are finite and from `low` to `high`; if `full`, none is missing."""
+
+    low: float
+    high: float
+    full: bool
 
 
 def find_ranges(
@@ -32,10 +42,10 @@ def find_ranges(
     """
     wanted = [name for name in columns if (files, name) not in _found]
     if wanted:
-        ends = ", ".join(f"min({columns[name]}), max({columns[name]})" for name in wanted)
-        row = cursor.execute(f"SELECT {ends} FROM {rows}").fetchone() or ()
-        for name, low, high in zip(wanted, row[::2], row[1::2], strict=True):
-            _found[files, name] = _range(low, high)
+        facts = ", ".join("min({0}), max({0}), count({0})".format(columns[name]) for name in wanted)
+        total, *row = cursor.execute(f"SELECT count(*), {facts} FROM {rows}").fetchone() or ()
+        for name, low, high, there in zip(wanted, row[::3], row[1::3], row[2::3], strict=True):
+            _found[files, name] = _range(low, high, full=there == total)
         while len(_found) > _MOST:
             _found.popitem(last=False)
     known = {name: _found.get((files, name)) for name in columns}
@@ -48,8 +58,8 @@ def identify(paths: Sequence[str]) -> Files:
     return tuple((path, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in states)
 
 
-def _range(low: float | None, high: float | None) -> Range | None:
+def _range(low: float | None, high: float | None, *, full: bool) -> Range | None:
     # DuckDB takes NaN for the largest number of all.
     if low is None or high is None or not abs(low) < float("inf") or not abs(high) < float("inf"):
         return None
-    return low, high
+    return Range(low, high, full)

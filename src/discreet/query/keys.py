@@ -157,10 +157,14 @@ def _own(kind: Type) -> Type:
 def _from_values(values: list[Any], name: str) -> pa.Array:
     import pyarrow as pa
 
-    plain = [value.item() if hasattr(value, "item") else value for value in values]
-    if any(value is None for value in plain):
+    # Lists are long and of one type, mostly: look at types, not at values.
+    if set(map(type, values)) <= {str, int, bool}:
+        plain = values
+    else:
+        plain = [value.item() if hasattr(value, "item") else value for value in values]
+    if type(None) in set(map(type, plain)):
         raise _missing()
-    kinds = {literal_type(value) for value in plain}
+    kinds = {literal_type(next(v for v in plain if type(v) is t)) for t in set(map(type, plain))}
     if len(kinds) > 1:
         raise InvalidArgument(
             name="keys",
@@ -186,7 +190,12 @@ def _check(table: Any) -> None:
         raise InvalidArgument(name="keys", expected="at least one key", given="none", hint=_HINT)
     if any(column.null_count for column in table.columns):
         raise _missing()
-    if table.group_by(table.column_names).aggregate([]).num_rows != table.num_rows:
+    distinct = (
+        len(table.column(0).unique())
+        if table.num_columns == 1
+        else table.group_by(table.column_names).aggregate([]).num_rows
+    )
+    if distinct != table.num_rows:
         raise InvalidArgument(
             name="keys", expected="distinct", given="a list with a key twice", hint="list each once"
         )

@@ -145,4 +145,4 @@ def count_error(bought: Bought, *, everything: bool) -> float:
         return bought.error
     # the noise of two counts
     size = float(bought.size)
-    return float(tail_point(size, size, np.array([1.0]), noise=bought.noise)[0])
+    return float(tail_point(size, size, 1, noise=bought.noise))
