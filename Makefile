@@ -4,17 +4,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+# Each has an environment of its own: their pins exclude each other.
+TABLE_PEERS := opendp pipelinedp smartnoise tumult
 
 # The parts that privacy rests on have their own floor.
 GUARDED := src/discreet/noise/*,src/discreet/mechanisms/*,src/discreet/guarantees/*,src/discreet/exact.py
 FLOOR := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long bench bench-peers clean
+.PHONY: help demo test test-long bench bench-peers bench-tables clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed ## release statistics on the bundled sample data
 	@$(BIN)/python -m discreet.demo
@@ -38,8 +40,11 @@ bench: $(VENV)/.installed $(PEERS)/.installed ## measure speed against NumPy and
 bench-peers: $(PEERS)/.installed ## noise, with other libraries beside it
 	$(PEERS)/bin/python -m benchmarks.run --peers
 
+bench-tables: $(VENV)/.installed-dev $(TABLE_PEERS:%=.venv-peer-%/.installed) ## private queries beside raw ones and other libraries
+	$(BIN)/python -m benchmarks.run --tables
+
 clean: ## remove environments, caches and results
-	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .venv-peer-* benchmarks/results build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -rf .import_linter_cache .coverage .coverage.* htmlcov
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -53,6 +58,17 @@ $(VENV)/.installed-dev: pyproject.toml
 
 $(PEERS)/.installed: pyproject.toml
 	$(call install,$(PEERS),.[peers])
+
+# A peer that cannot be installed shows up as "not installed" in the results.
+.venv-peer-opendp/.installed: PACKAGES := 'opendp[polars]' pyarrow
+.venv-peer-pipelinedp/.installed: PACKAGES := pipeline-dp pyarrow
+.venv-peer-smartnoise/.installed: PACKAGES := smartnoise-sql pyarrow
+.venv-peer-tumult/.installed: PACKAGES := tmlt.analytics
+.venv-peer-%/.installed:
+	@test -x $(@D)/bin/pip || $(PYTHON) -m venv --clear $(@D)
+	@echo "Installing $(PACKAGES) into $(@D) ..."
+	-@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES)
+	@touch $@
 
 # $(call install,environment,requirement): make the environment if need be, then install into it.
 define install

@@ -19,8 +19,10 @@ TABLES = {
     "noise": ["noise", "selection", "responses"],
     "peers": ["peers"],
     "accounting": ["accounting"],
+    "tables": ["tables"],
 }
-HEADINGS = {"noise": "Speed", "peers": "Peers", "accounting": "Accounting"}
+HEADINGS = {"noise": "Speed", "peers": "Peers", "accounting": "Accounting", "tables": "Tables"}
+COMMANDS = {"peers": "make bench-peers", "tables": "make bench-tables"}
 
 
 def main(arguments: list[str]) -> None:
@@ -40,7 +42,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _markdown(rows: list[Row], kind: str) -> str:
-    command = "make bench-peers" if kind == "peers" else "make bench"
+    command = COMMANDS.get(kind, "make bench")
     head = [
         f"# {HEADINGS[kind]}",
         "",

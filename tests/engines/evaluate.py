@@ -124,15 +124,16 @@ def exponents(value: Typed, bits: int) -> tuple[int, int, int]:
             return min(max(top, 0), bits), min(max(1 - top, 0), bits), denominator.bit_length() - 1
         whole = value.op == "cast" and value.args[0].type is Type.INTEGER
         return (min(63, bits), 0, 0) if whole else (bits, bits, bits + 52)
-    (u, l, s), (u2, l2, s2) = (exponents(value.args[i], bits) for i in (0, -1))  # noqa: E741
+    u, l, s = exponents(value.args[0], bits)  # noqa: E741
+    if len(value.args) == 1:
+        return u, l, s
+    u2, l2, s2 = exponents(value.args[1], bits)
     match value.op:
         case "add" | "sub":
             return max(u, u2) + 1, max(s, s2), max(s, s2)
         case "mul":
             return u + u2, l + l2, min(s + s2, l + l2 + 52)
-        case "div" | "floordiv":
-            return u + l2, l + u2, l + u2 + 52
-    return u, l, s
+    return u + l2, l + u2, l + u2 + 52
 
 
 def integer_sum(value: Typed, row: Row) -> int | None:

@@ -134,8 +134,8 @@ def request(seed: int, *, size: int) -> Request:
     """The request of this number; different ones have bounds, keys and bins of different kinds."""
     random = Random(seed)
     bound = (None, Bound(10**6, 10**6, None), None, Bound(None, None, 10**6))[seed % 4]
-    group, listed = keys(random, (None, T, I, None, D, B)[seed % 6])
-    if seed % 6 == 3:
+    group, listed = keys(random, (B, T, I, None, D)[seed % 5])
+    if seed % 5 == 3:
         listed = DiscoveredKeys()
     measures = (*numbers(random, size), bins(random, seed))
     unit = "u" if bound else None

@@ -8,14 +8,18 @@ import pytest
 from ibis.backends import BaseBackend
 
 from discreet.engines.sources import open_source
+from discreet.query.checking import typed
+from discreet.query.contribution import Bound
+from discreet.query.expressions import Expression, column
 from discreet.query.keys import ListedKeys
+from discreet.query.measures import Categories, Rows
 from discreet.query.request import Exact, Request
 from tests.engines import reference
 from tests.engines.questions import TABLES, request
-from tests.engines.tables import COLUMNS, I, arrow, load, rows_of
+from tests.engines.tables import COLUMNS, VALUES, I, T, arrow, load, rows_of
 
-SEEDS = range(6)  # 40 tables each
-SIZE = 10  # measures in a request
+SEEDS = range(5)  # 40 tables each
+SIZE = 8  # measures in a request, and one with bins
 
 
 def people(seed: int) -> list[dict[str, Any]]:
@@ -64,3 +68,30 @@ def test_exact_aggregates_are_those_of_the_reference(backend: BaseBackend, seed:
     rows, asked = people(seed), request(seed, size=SIZE)
     source = open_source(stored(backend, arrow(rows, {**COLUMNS, "z": I, "u": I})))
     assert differences(as_dict(asked, source.measure(asked)), reference.measure(rows, asked)) == []
+
+
+def test_many_categories(backend: BaseBackend) -> None:
+    # Catches a long list that is looked up wrongly: values that are missing, unlisted or equal.
+    rows = people(1)
+    source = open_source(stored(backend, arrow(rows, {**COLUMNS, "z": I, "u": I})))
+    listed = [*VALUES[T], *(f"category {i}" for i in range(3000))]
+    text = typed(Expression("lower", (column("s"),)), source.schema)
+    number = typed(column("i"), source.schema)
+    wanted = (
+        Categories(text, tuple(dict.fromkeys(x.lower() for x in listed if x.isascii()))),
+        Categories(number, (*VALUES[I], *range(2000, 4000))),
+        Categories(number, (7, 0)),
+        Rows(),
+    )
+    for unit, bound in ((None, None), ("u", Bound(None, None, 10**6))):
+        asked = Request((), unit, (), None, bound, wanted, 1)
+        assert as_dict(asked, source.measure(asked)) == reference.measure(rows, asked)
+
+
+def test_the_comparison_sees_one_row() -> None:
+    # The planted error: a row too few in the reference must not go unnoticed.
+    rows, asked = people(0), request(0, size=SIZE)
+    wanted = reference.measure(rows, asked)
+    full = next(key for key, cells in wanted.items() if cells[Rows()])
+    fewer = [row for row in rows if row["z"] != full[0]]
+    assert differences(reference.measure(fewer, asked), wanted)

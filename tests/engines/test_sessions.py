@@ -96,3 +96,17 @@ def test_a_query_fits_only_a_table_like_its_own():
         query.on(dp.table(other, unit="id"))
     with pytest.raises(InvalidArgument, match="with steps"):
         query.on(table.where(lambda row: row.days > 1))
+
+
+ODD = ["", " ", "A ", "a", "\\", "\\n", "'", '"', "%", "_", "ü", "🦊", "`x`", "--", "{}", "$1"]
+
+
+def test_odd_keys_everywhere(backend):
+    """Catches a key that an engine reads as another one, in a list or in a join."""
+    rows = pa.table({"k": [key for i, key in enumerate(ODD) for _ in range(i + 1)]})
+    table = dp.table(stored(backend, rows))
+    session = dp.Session(table, budget=dp.Pure(10**9))
+    query = table.group_by("k", keys=[*ODD, "A", "\\\\", "none"]).agg(n=dp.count())
+    frame = session.release(query, epsilon=10**8).to_arrow()
+    assert frame["n"].to_pylist() == [*range(1, len(ODD) + 1), 0, 0, 0]
+    assert frame["k"].to_pylist() == [*ODD, "A", "\\\\", "none"]

@@ -51,7 +51,7 @@ def test_sentences_are_numbered_and_hold_the_numbers():
     lines = text.splitlines()
     assert [int(line.split(".")[0]) for line in lines] == list(range(1, len(lines) + 1))
     assert "all rows of one id, added or removed" in text
-    assert "at most 2 groups are kept, and 5 rows in each" in text  # two are listed
+    assert "at most 2 groups, and 5 rows in each" in text  # two are listed
     assert "moves them by at most 10 (l1), so each gets Laplace noise of scale 20" in text
     assert "moves them by at most 300 (l1)" in text  # 2 × 5 × 30: from the middle
     for size in ("100", "1,000", "10,000", "100,000"):
@@ -194,15 +194,25 @@ def test_errors_that_cannot_be_asked_for():
         least_spend(query, {"m": 1e-9}, **(ask | {"group_size": 1}))
 
 
-def test_noise_that_does_not_fit_the_account_is_not_chosen():
-    """Catches a refusal where the other noise would do: half of ε and a tenth of δ of an (ε, δ)
-    budget, whose ρ has no room for Laplace noise of that ε."""
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "3"])
+def test_an_approx_budget_spent_at_once_fits(epsilon):
+    """Catches a refusal of what was promised: all of ε and δ, on a fresh account, and for parts of
+    it a price that grows with ε."""
     query = people().agg(n=dp.count())
-    spend = Spend.read(epsilon="0.5", delta=1e-7)
-    account = dp.Filter.from_epsilon_delta(epsilon=1, delta=1e-6)
-    plan = make_plan(query, spend, account=account)
-    assert plan.money.noise == "gaussian" and "no room" in plan.reason
-    account.charge(plan.guarantee)
-    wide = dp.Filter.from_epsilon_delta(epsilon=5, delta=1e-6)
-    plan = make_plan(query, spend, account=wide)
-    assert plan.money.noise == "laplace" and "as much on this account" in plan.reason
+    account = dp.Filter.from_epsilon_delta(epsilon=3, delta=1e-6, slack=5e-7)
+    plan = make_plan(query, Spend.read(epsilon=epsilon, delta=1e-6), account=account)
+    assert plan.money.noise == "gaussian"
+    spent = account.charge(plan.guarantee).total
+    less = make_plan(query, Spend.read(epsilon="0.05", delta=1e-6), account=account)
+    assert account.charge(less.guarantee).total < spent
+    assert plan.guarantee.delta(Fraction(epsilon)) <= 1e-6
+
+
+def test_on_an_account_in_rho_errors_are_compared_at_the_same_charge():
+    """Catches a rule of thumb: for a large ε Laplace noise hides more than its ρ says."""
+    query = people().agg(n=dp.count())
+    account = dp.Filter(limit=dp.ZCDP(1000))
+    small, large = (
+        make_plan(query, Spend.read(epsilon=e, delta=1e-6), account=account) for e in (1, 20)
+    )
+    assert small.money.noise == "gaussian" and large.money.noise == "laplace"

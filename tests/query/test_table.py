@@ -189,3 +189,24 @@ def test_quantiles_of_one_column_have_one_price():
         m=dp.median("days", **box), q=dp.quantile("days", [0.1, 0.9], **box), n=dp.count()
     )
     assert len(parts) == 2 and [float(p) for p in parts[0].probabilities] == [0.1, 0.5, 0.9]
+
+
+@pytest.mark.parametrize(
+    "aggregates",
+    [
+        {"n": dp.count(), "n_error": dp.count_units()},
+        {"a_0_to_1": dp.count(), "a": dp.histogram("days", edges=[0, 1])},
+        {"q_rank_error": dp.count(), "q": dp.median("days", bounds=(0, 1))},
+    ],
+)
+def test_columns_of_one_name_are_refused(aggregates):
+    """Catches an answer whose columns hide each other, found after it was charged."""
+    with pytest.raises(InvalidArgument, match="two of them"):
+        people().agg(**aggregates)
+
+
+@pytest.mark.parametrize("write", [str, "{}".format, len, round, float, lambda c: c % 2])
+def test_python_cannot_compute_on_a_cell(write):
+    """Catches an expression that silently becomes the text of a proxy."""
+    with pytest.raises(InvalidArgument, match="say "):
+        people().mutate(x=lambda row: write(row.ward))

@@ -29,7 +29,7 @@ from discreet.release.numbers import exact, number, text, value_and_error, with_
         (0.0, 2e-13, "0.0e+00 ± 2.0e-13"),
         (Decimal("12.50"), 0.5, "12.50 ± 0.50"),
         (Decimal(12), 3.0, "12 ± 3"),
-        (12, 3.4, "12.0 ± 3.4"),
+        (12, 3.4, "12 ± 4"),
         ("flu", 12.0, "flu ± 12"),
     ],
 )

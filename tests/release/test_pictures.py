@@ -27,7 +27,7 @@ def test_counts_are_bars(wards):
     assert mark == "bar" and [p["label"] for p in points] == ["A", "B", "none"]
     assert [(b["low"], b["high"]) for b in bars] == [(1228, 1240), (864, 876), (-9, 3)]
     words = " ".join([chart["title"]["text"], *chart["title"]["subtitle"]])
-    for part in ("n by ward", "95 % error bars", "a row (add-remove)", "1.65 times as likely"):
+    for part in ("n by ward", "95 % error bars", "a row (add-remove)", "cost ε = 0.5"):
         assert part in words
     body = chart["layer"][0]["encoding"]
     assert body["y"]["title"] == "n (count)" and body["x"]["title"] == "ward"

@@ -14,7 +14,7 @@ B      870 ± 6      4.1 ± 1.2     30 (rank ± 41)    a cold (count ± 12)
 none    -3 ± 6  unknown ± ∞        4 (rank ± 1000)  none   (count ± 12)
 
 ± is the 95 % error of each value
-guarantee: Pure(epsilon=0.5), protects a row (add-remove), cost ε = 0.5
+cost ε = 0.5; protects a row (add-remove)
 suppressed: keys held by too few people are not shown
 note: rows without a ward are kept"""
 

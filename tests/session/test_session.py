@@ -5,6 +5,8 @@ import os
 import pickle
 import threading
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -271,3 +273,39 @@ def test_sessions_cannot_be_copied(visits):
     for duplicate in (pickle.dumps, copy.deepcopy):
         with pytest.raises(Refused):
             duplicate(session)
+
+
+CANARY = "c4n4ry-8251"
+
+
+@pytest.mark.parametrize("make", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_printing_shows_columns_and_no_rows(make):
+    """Catches a repr that dumps the table: one is enough in a notebook."""
+    table = dp.table(make({"id": [CANARY], "x": [82_518_251]}), unit="id")
+    grouped = table.bound(max_rows=1).group_by("id", keys=["a"])
+    query = grouped.agg(n=dp.count())
+    session = dp.Session(table, budget=dp.Pure(1))
+    result = session.release(query, epsilon="0.1")
+    plan = session._plan(query, (1, None, None, None), None, None)
+    exact = table.source.measure(plan.request(1))
+    things = [table, grouped, query, session, table.source, table.source.stored, plan, exact]
+    for thing in [*things, plan.request(1), session.history, result]:
+        assert CANARY not in repr(thing) and "82518251" not in repr(thing)
+    assert "x: integer" in repr(table) and "n: Count" in repr(query)
+
+
+@pytest.mark.parametrize("aggregate", [dp.count(), dp.count_units()])
+def test_rows_alone_can_be_counted(aggregate):
+    """Catches a query that reads no column at all."""
+    table = dp.table(pa.table({"x": [1, 2, 3]}))
+    session = dp.Session(table, budget=dp.Pure(100))
+    assert session.release(table.agg(n=aggregate), epsilon=50).value("n").value == 3
+
+
+def test_results_say_what_their_errors_leave_out(people):
+    """Catches an error bar that is taken for more than noise."""
+    session = dp.Session(people, budget=dp.Pure(1))
+    grouped = people.group_by("ward", keys=KEYS)
+    result = session.release(grouped.agg(m=dp.mean("days", bounds=(0, 30))), epsilon=1)
+    assert "rows beyond 2 groups and 1 a group of one id are left out" in str(result)
+    assert "count as the nearer bound" in str(result)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from discreet.engines.aggregating import HALF, Array, Sum
 from discreet.errors import EngineError, Refused
+from discreet.query.keys import ListedKeys
 from discreet.query.measures import Measure, Total
 
 MOST_CELLS: Final = 10**8
@@ -35,13 +36,14 @@ def check_cells(groups: int, bins: int) -> None:
 
 
 def dense(
-    batches: Iterable[pa.RecordBatch], sums: tuple[Sum, ...], groups: int
+    batches: Iterable[pa.RecordBatch], sums: tuple[Sum, ...], keys: ListedKeys | None
 ) -> dict[Measure, Array]:
-    """One place for each of the groups; column `i` says which, and 0 stands where none came."""
+    """One place for each of the listed keys, or for all rows; 0 stands where none came."""
+    groups = 1 if keys is None else len(keys)
     parts = {part: np.zeros(groups, np.int64) for made in sums for part in made.parts}
     for batch in batches:
         _check_exact(batch, sums)
-        places = batch["i"].to_numpy() if "i" in batch.schema.names else np.zeros(1, np.int64)
+        places = _places(batch, keys)
         for part in parts:
             parts[part] = _put(parts[part], places, integers(batch[part]))
     return _joined(parts, sums)
@@ -68,13 +70,24 @@ def found(
     return table.take(order), _joined(whole, sums)
 
 
-def binned(batches: Iterable[pa.RecordBatch], groups: int, size: int) -> Array:
+def binned(batches: Iterable[pa.RecordBatch], keys: ListedKeys | None, size: int) -> Array:
     """Counts of groups × bins, for rows (i, b, n)."""
-    cells = np.zeros((groups, size), np.int64)
+    cells = np.zeros((1 if keys is None else len(keys), size), np.int64)
     for batch in batches:
-        places = batch["i"].to_numpy() if "i" in batch.schema.names else 0
-        cells[places, batch["b"].to_numpy()] = batch["n"].to_numpy()
+        cells[_places(batch, keys), batch["b"].to_numpy()] = batch["n"].to_numpy()
     return cells
+
+
+def _places(batch: pa.RecordBatch, keys: ListedKeys | None) -> Array:
+    """Which group each row is of: its column `i` says so, or the key itself."""
+    if keys is None:
+        return np.zeros(batch.num_rows, np.int64)
+    if "i" in batch.schema.names:
+        places: Array = batch["i"].to_numpy()
+        return places
+    listed = keys.table.column(0).combine_chunks()
+    found: Array = pc.index_in(batch["k0"].cast(listed.type), value_set=listed).to_numpy()
+    return found
 
 
 def binned_by_key(batches: Iterable[pa.RecordBatch], keys: pa.Table, size: int) -> Array:

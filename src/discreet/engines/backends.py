@@ -21,7 +21,7 @@ from discreet.errors import EngineError
 from discreet.query.schema import Field, Schema, Type
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BackendTable:
     """A table of a connection that the caller made and keeps."""
 
@@ -54,7 +54,7 @@ class BackendTable:
         return BackendPass(chosen, backend)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BackendPass:
     """One pass by nothing but Ibis; implements `passes.Pass`."""
 

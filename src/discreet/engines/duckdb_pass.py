@@ -23,7 +23,7 @@ UNSAFE: Final = "statistics_propagation,partial_aggregate_pushdown"
 _compiler = Backend()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DuckDbPass:
     """Implements `passes.Pass`."""
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LONGEST_LINE: Final = 16_000_000  # bytes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ParquetFiles:
     """Files of one schema. Which files a pattern names is settled when it is opened."""
 
@@ -63,7 +63,7 @@ class ParquetFiles:
         return f"read_parquet({_list(self.paths)}, hive_partitioning=false, union_by_name=false)"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CsvFiles:
     """Files of text cells under the names of a header line.
 

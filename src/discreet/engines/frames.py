@@ -28,7 +28,7 @@ BATCH: Final = 122_880  # rows
 _UNKNOWN: Final = pa.null()  # the type of a column that no expression can use
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ArrowTable:
     """An Arrow table or dataset."""
 
@@ -45,7 +45,7 @@ class ArrowTable:
         cursor.register(SOURCE, self.table if whole else self.table.select(list(columns)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PandasFrame:
     """A pandas frame; its index is no column. Columns of objects are read as text."""
 
@@ -72,7 +72,7 @@ class PandasFrame:
         cursor.register(SOURCE, pa.table(arrays, names=list(columns)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PolarsFrame:
     """A Polars frame, lazy or not; a lazy one is collected at each pass."""
 
@@ -91,7 +91,7 @@ class PolarsFrame:
         cursor.register(SOURCE, self.frame.lazy().select(list(columns)).collect().to_arrow())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Relation:
     """A relation of the caller's own DuckDB connection, copied into ours for each pass."""
 
@@ -110,7 +110,7 @@ class Relation:
         cursor.unregister("incoming")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DuckDbTable:
     """A table of Ibis on a DuckDB of the caller's, copied into ours for each pass.
 
@@ -135,7 +135,7 @@ class DuckDbTable:
         Relation(chosen).attach(cursor, columns)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Records:
     """A list of dicts whose columns are declared; cells are read as text and cast."""
 

@@ -66,7 +66,9 @@ def _span(value: Typed, bits: int) -> Span:
     if not is_result(value):
         return _leaf(value, bits)
     left = _span(value.args[0], bits)
-    right = _span(value.args[-1], bits)
+    if value.op in ("neg", "abs"):
+        return left
+    right = _span(value.args[1], bits)
     match value.op:
         case "add" | "sub":
             step = max(left.step, right.step)
@@ -74,10 +76,8 @@ def _span(value: Typed, bits: int) -> Span:
         case "mul":
             low = left.low + right.low
             return Span(left.up + right.up, low, min(left.step + right.step, low + 52))
-        case "div" | "floordiv":
-            low = left.low + right.up
-            return Span(left.up + right.low, low, low + 52)
-    return left
+    low = left.low + right.up  # a quotient
+    return Span(left.up + right.low, low, low + 52)
 
 
 def _leaf(value: Typed, bits: int) -> Span:

@@ -64,7 +64,10 @@ def cells_of(
             cells[measure] = cell
     keys = {f"k{i}": rows.value(light[value]) for i, (_, value) in enumerate(group)}
     unit = [UNIT] if UNIT in rows.table.columns else []
-    table = rows.table.select(*unit, **keys, **dict(made.values()))
+    columns = {**keys, **dict(made.values())}
+    if not unit and not columns:  # rows that are only counted still need a column
+        columns = {"v": ibis.literal(1, type="int64")}
+    table = rows.table.select(*unit, **columns)
     nullable = tuple(f"k{i}" for i, (_, value) in enumerate(group) if value.nullable)
     full = [m for m in measures if isinstance(m, Total) and _full(rows, light[m.value])]
     return Cells(table, UNIT if unit else None, tuple(keys), nullable, cells, frozenset(full))

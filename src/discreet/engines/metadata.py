@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import ibis
 
 LARGEST: Final = 2**63 - 1
+# NaN, and a date outside the years 1 to 9999, is missing even where nothing may be null.
+_MISSING: Final = (Type.REAL, Type.DATE, Type.TIMESTAMP)
 
 # What each type is inside a query: every engine computes with these and no others.
 IBIS: Final[dict[Type, dt.DataType]] = {
@@ -82,7 +84,7 @@ def ibis_type(kind: dt.DataType) -> Type:
 def arrow_schema(schema: pa.Schema) -> Schema:
     """Names and types of an Arrow schema."""
     return _checked(
-        Field(field.name, kind := arrow_type(field.type), field.nullable or kind is Type.REAL)
+        Field(field.name, kind := arrow_type(field.type), field.nullable or kind in _MISSING)
         for field in schema
     )
 
@@ -90,7 +92,7 @@ def arrow_schema(schema: pa.Schema) -> Schema:
 def ibis_schema(schema: ibis.Schema) -> Schema:
     """Names and types of an Ibis schema."""
     return _checked(
-        Field(name, found := ibis_type(kind), kind.nullable or found is Type.REAL)
+        Field(name, found := ibis_type(kind), kind.nullable or found in _MISSING)
         for name, kind in schema.items()
     )
 

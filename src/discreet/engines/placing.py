@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
 
+from discreet.engines.dialects import Dialect
+from discreet.engines.expressions import literal
 from discreet.engines.measuring import Cells
 from discreet.engines.reading import canonical
+from discreet.query.keys import ListedKeys, key_types
 
-PLACE = "i"
+PLACE: Final = "i"
+FEW: Final = 1000
 
 
 def numbered(keys: pa.Table) -> pa.Table:
@@ -33,8 +38,19 @@ def keyed(cells: Cells) -> Cells:
     return cells.on(cells.table.filter(there)) if there else cells
 
 
-def placed(grouped: ir.Table, cells: Cells, listed: ir.Table | None) -> ir.Table:
-    """Groups with their places in the list; those that are not in it, or have no key, go."""
+def are_few(keys: ListedKeys, dialect: Dialect) -> bool:
+    """Should a query name the keys? To bring them as a table costs Spark another stage."""
+    return dialect is Dialect.SPARK and keys.table.num_columns == 1 and len(keys) <= FEW
+
+
+def placed(grouped: ir.Table, cells: Cells, listed: ir.Table | ListedKeys | None) -> ir.Table:
+    """Groups with their places in the list; those that are not in it, or have no key, go.
+
+    Keys that the query names are placed by whoever reads the answer.
+    """
+    if isinstance(listed, ListedKeys):
+        (key,), (named,), (kind,) = cells.keys, listed.table.columns, key_types(listed)
+        return grouped.filter(grouped[key].isin([literal(k, kind) for k in named.to_pylist()]))
     if listed is None:
         there = [grouped[name].notnull() for name in cells.nullable]
         return grouped.filter(there) if there else grouped

@@ -15,7 +15,7 @@ from discreet.engines.dialects import Dialect
 from discreet.engines.ranges import Range
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PostgresPass:
     """Implements `passes.Pass`; `backend` is the connection of Ibis."""
 

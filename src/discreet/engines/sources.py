@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+import ibis.expr.operations as ops
 import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.dataset
@@ -27,6 +28,7 @@ from discreet.engines.frames import (
     Records,
     Relation,
 )
+from discreet.engines.lookups import named, with_lookups
 from discreet.engines.metadata import arrow_schema
 from discreet.engines.passes import Pass
 from discreet.engines.prepared import Prepared
@@ -45,7 +47,7 @@ from discreet.query.schema import Field, Schema, Type
 Build: TypeAlias = Callable[..., Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IbisSource:
     """A table that can be asked; implements `query.request.Source`."""
 
@@ -55,12 +57,16 @@ class IbisSource:
     schema: Schema  #: what they are declared to be
     prepared: Prepared = field(default_factory=Prepared)
 
+    def __repr__(self) -> str:
+        return f"IbisSource({self.name})"  # never what it holds
+
     def measure(self, request: Request) -> Exact:
         """Compute; what fails after the first row is touched is an EngineError without detail."""
         groups = len(request.keys) if isinstance(request.keys, ListedKeys) else 1
         for measure in request.measures:
             check_cells(groups, getattr(measure, "size", 1))
-        return cast(Exact, self._run(request, build_query))
+        asked, names = with_lookups(request)
+        return named(cast(Exact, self._run(asked, build_query)), names)
 
     def spread(self, request: Request, most: int) -> tuple[Any, Any]:
         """Count people by their groups, and by their most rows in one."""
@@ -137,6 +143,8 @@ def open_source(
     >>> open_source([{"age": 31}], schema={"age": "integer"}).schema["age"].type
     <Type.INTEGER: 'integer'>
     """
+    if isinstance(source, ir.Table) and isinstance(source.op(), ops.InMemoryTable):
+        source = source.op().data.to_pyarrow(source.schema())
     if isinstance(source, ir.Table):
         duckdb = _backend(source) == "duckdb"
         table = DuckDbTable(source) if duckdb else BackendTable(source)

@@ -30,7 +30,7 @@ def collated(table: ir.Table, backend: Any) -> list[str]:
     return [f.name for f in fields if f.dataType.simpleString().startswith("string collate")]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SparkPass:
     """Implements `passes.Pass`; `backend` is the connection of Ibis, for its compiler."""
 

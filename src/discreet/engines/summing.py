@@ -13,7 +13,7 @@ from discreet.engines.bounding import bounded
 from discreet.engines.measuring import BINNED, Cells
 from discreet.engines.metadata import ARROW
 from discreet.engines.passes import Pass
-from discreet.engines.placing import keyed, numbered, placed, with_places
+from discreet.engines.placing import are_few, keyed, numbered, placed, with_places
 from discreet.query.keys import DiscoveredKeys, ListedKeys
 from discreet.query.measures import Binned
 from discreet.query.request import Exact, Request
@@ -32,13 +32,17 @@ class BySumming:
     def build(cls, request: Request, run: Pass, cells: Cells) -> BySumming:
         """Bound, group, and place the groups."""
         listed = None
-        if isinstance(request.keys, ListedKeys):
+        if isinstance(request.keys, ListedKeys) and (
+            request.bound is not None or not are_few(request.keys, run.dialect)
+        ):
             listed = run.public(numbered(request.keys.table))
         if request.bound is not None:
             # Rows that no group of the answer holds may not use up what is kept of a person.
             cells = with_places(cells, listed) if listed is not None else keyed(cells)
             cells = bounded(cells, request.bound, salt=request.salt, dialect=run.dialect)
             listed = None
+        elif isinstance(request.keys, ListedKeys) and listed is None:
+            listed = request.keys
         grouped, sums = summed(cells, request.measures, run.dialect)
         bins = {
             measure: run.compile(placed(counted(cells, measure), cells, listed))
@@ -58,8 +62,7 @@ class BySumming:
                 rows = run.batches(query)
                 columns[measure] = answering.binned_by_key(rows, table, measure.size)
             return Exact(table, columns)
-        groups = 1 if keys is None else len(keys)
-        columns = answering.dense(batches, self.sums, groups)
+        columns = answering.dense(batches, self.sums, keys)
         for measure, query in self.bins.items():
-            columns[measure] = answering.binned(run.batches(query), groups, measure.size)
+            columns[measure] = answering.binned(run.batches(query), keys, measure.size)
         return Exact(None, columns)

@@ -12,6 +12,8 @@ from discreet.query.schema import Schema, Type
 
 _BOOLEAN, _INTEGER, _REAL, _TEXT = Type.BOOLEAN, Type.INTEGER, Type.REAL, Type.TEXT
 _DATE, _TIMESTAMP, _RAW = Type.DATE, Type.TIMESTAMP, Type.RAW
+DEEPEST: Final = 64  # engines and their compilers recurse
+LARGEST: Final = 10_000
 _CASTS: Final[dict[Type, tuple[Type, ...]]] = {
     _BOOLEAN: (_INTEGER, _TEXT),
     _INTEGER: (_REAL, _TEXT, _BOOLEAN),
@@ -34,6 +36,17 @@ def typed(expression: Expression, schema: Schema) -> Typed:
     Traceback (most recent call last):
     discreet.errors.InvalidArgument: age + ward must be made of numbers, got integer and text
     """
+    if _is_too_large(expression):
+        raise InvalidArgument(
+            name="a row expression",
+            expected=f"at most {DEEPEST} operations deep, and {LARGEST} in all",
+            given="a larger one",
+            hint="give parts of it a name with mutate first",
+        )
+    return _typed(expression, schema)
+
+
+def _typed(expression: Expression, schema: Schema) -> Typed:
     if expression.op == "column":
         field = schema.field(str(expression.value))
         if field.type is Type.OTHER:
@@ -46,12 +59,22 @@ def typed(expression: Expression, schema: Schema) -> Typed:
     if expression.op == "literal":
         kind = literal_type(expression.value)
         return Typed("literal", (), expression.value, kind, expression.value is None)
-    args = tuple(typed(arg, schema) for arg in expression.args)
+    args = tuple(_typed(arg, schema) for arg in expression.args)
     if expression.op not in _RULES:
         raise InvalidArgument(
             name="operation", expected=f"one of {', '.join(OPERATIONS)}", given=expression.op
         )
     return _RULES[expression.op](expression, args)
+
+
+def _is_too_large(expression: Expression) -> bool:
+    level, seen = [expression], 1
+    for _ in range(DEEPEST):
+        level = [arg for above in level for arg in above.args]
+        seen += len(level)
+        if seen > LARGEST:  # parts that are used twice count twice
+            return True
+    return bool(level)
 
 
 def literal_type(value: object) -> Type:
@@ -104,6 +127,13 @@ def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
 
 
 def _comparison(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    if any(arg.op == "literal" and arg.value is None for arg in args):
+        raise InvalidArgument(
+            name=in_words(expression),
+            expected="a comparison of two values",
+            given="one with None, which is never true",
+            hint="say row.x.is_null() or row.x.is_not_null()",
+        )
     left, right = _alike(expression, args)
     if left.type is _BOOLEAN and expression.op not in ("eq", "ne"):
         raise _misfit(expression, "values with an order", args)
@@ -128,7 +158,8 @@ def _arithmetic(expression: Expression, args: tuple[Typed, ...]) -> Typed:
 def _quotient(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     numbers = tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
     divisor = numbers[1]
-    safe = divisor.op == "literal" and divisor.value not in (0, None)
+    # A smaller literal may count as 0 (SMALLEST_REAL), or does where many numbers are multiplied.
+    safe = isinstance(divisor.value, float) and abs(divisor.value) >= 1
     kind = _REAL if expression.op == "div" else _INTEGER
     return Typed(expression.op, numbers, None, kind, numbers[0].nullable or not safe)
 
@@ -190,15 +221,18 @@ def _is_in(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     listed = cast(tuple[Any, ...], expression.value)
     values = tuple(value for value in listed if value is not None)
     kinds = {literal_type(value) for value in values}
-    kind = _REAL if kinds == {_INTEGER, _REAL} else next(iter(kinds), args[0].type)
-    if len(kinds) > 1 and kind is not _REAL:
+    if len(kinds) > 1 and kinds != {_INTEGER, _REAL}:
         raise InvalidArgument(
             name="is_in",
             expected="given literals of one type",
             given=" and ".join(sorted(map(str, kinds))),
         )
+    kind = _REAL if len(kinds) > 1 else next(iter(kinds), args[0].type)
     value, _ = _alike(expression, (args[0], Typed("literal", (), None, kind, False)))
-    values = tuple(float(v) if value.type is _REAL else v for v in values)
+    values = tuple(
+        as_type(Typed("literal", (), item, literal_type(item), False), value.type).value
+        for item in values
+    )
     return Typed("is_in", (value,), values, _BOOLEAN, value.nullable)
 
 

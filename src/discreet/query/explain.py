@@ -65,12 +65,12 @@ def _contribution(plan: Plan) -> str:
         return "A row is a person, and is in one group." if query.group else "A row is a person."
     one = query.contribution
     if limit is not None and limit.max_rows is not None:
-        return f"Of each {unit} at most {one.total:,} rows are kept, chosen at random."
+        return f"Kept of each {unit}: at most {one.total:,} rows, chosen at random."
     rows = f"{one.rows:,} row{'s' * (one.rows > 1)}"
     if not query.group:
-        return f"Of each {unit} at most {rows} are kept, chosen at random."
+        return f"Kept of each {unit}: at most {rows}, chosen at random."
     groups = f"{one.groups:,} group{'s' * (one.groups > 1)}"
-    return f"Of each {unit} at most {groups} are kept, and {rows} in each, chosen at random."
+    return f"Kept of each {unit}: at most {groups}, and {rows} in each, chosen at random."
 
 
 def _groups(plan: Plan) -> str:
@@ -129,7 +129,7 @@ def _apart(part: Part) -> str:
         return ""
     return (
         f" {part.label} may be missing, so it has a count of its own; it would share the count "
-        f"of rows after .where(lambda row: row.{part.label}.is_not_null()) or fill_null."
+        "of rows after where(...is_not_null()) or fill_null."
     )
 
 

@@ -16,11 +16,13 @@ from discreet.query.schema import Type
 
 Value: TypeAlias = bool | int | float | str | datetime.date | datetime.datetime | None
 
-# Arithmetic stays within these, so that no engine can overflow.
-LARGEST_REAL: Final = 1e100  # larger numbers become this, with their sign
-SMALLEST_REAL: Final = 1e-100  # nearer to 0 than this is 0
-LARGEST_TERM: Final = 2**62 - 1  # integers are clamped to ± this before + and −
-LARGEST_FACTOR: Final = 2**31 - 1  # and to ± this before ×
+# Arithmetic stays within these, so that no engine can overflow. How large a number can get is
+# known from the expression alone, and nothing is clamped that cannot get too large.
+LARGEST_REAL: Final = 1e100  # a larger real enters arithmetic as this, with its sign
+SMALLEST_REAL: Final = 1e-100  # nearer to 0 than this is 0; where more than three reals are
+# multiplied or divided, n of them, both limits are about 1e±(300/n)
+LARGEST_TERM: Final = 2**62 - 1  # of two integers that are added; of n, (2^63 − 1)/n. A product of
+# integers is exact up to this size and stops there
 LARGEST_WHOLE: Final = 2**53  # a real becomes an integer of at most this size
 
 OPERATIONS: Final[dict[str, str]] = {

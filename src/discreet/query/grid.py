@@ -22,6 +22,7 @@ from discreet.errors import InvalidArgument
 # makes the error larger by less than a thousandth as long as n·ε is below a hundred million (then
 # it is 4 % of the deviation, and errors add up in squares); rounded at random, n may be its square.
 FINE_BITS: Final = 30
+SMALLEST_EXPONENT: Final = 1074  # every double is a multiple of 2^(−1074)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def choose_grid(bounds: tuple[Fraction, Fraction], *, whole: bool, centred: bool
     size = max(abs(lower - middle), abs(upper - middle))
     # Doubles have 53 bits: the ends themselves must be exact ones.
     farthest = max(abs(lower), abs(upper))
-    exponent = min(FINE_BITS - _log2_up(size), 51 - _log2_up(farthest))
+    exponent = min(FINE_BITS - _log2_up(size), 51 - _log2_up(farthest), SMALLEST_EXPONENT)
     if whole:
         # Whole numbers need no finer grid than halves, which hold the middle.
         exponent = min(exponent, 1 if (middle.denominator == 2 and centred) else 0)

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 KEY_TYPES: Final = (Type.BOOLEAN, Type.INTEGER, Type.TEXT, Type.DATE)
+_AS_KEYS: Final = {
+    Type.DATE: "write datetime.date(2026, 1, 31)",
+    Type.BOOLEAN: "write True and False",
+    Type.INTEGER: "write whole numbers, without quotes or decimals",
+}
 _HINT: Final = 'list them, as in keys=["A", "B"], or say keys="discover", which needs a delta'
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ListedKeys:
     """Public keys: one row each, distinct, none missing, in the order of the answer."""
 
@@ -70,6 +75,19 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
     return ListedKeys(table)
 
 
+def check_key_type(kind: Type, name: str) -> None:
+    """Reals and moments are no keys: one person each, mostly."""
+    if kind not in (*KEY_TYPES, Type.RAW):
+        raise InvalidArgument(
+            name=f'group_by("{name}")',
+            expected="a column of booleans, integers, text or dates",
+            given=str(kind),
+            hint="make groups with mutate first, as in lambda row: row.income // 1000"
+            if kind is Type.REAL
+            else 'make groups with mutate first, as in lambda row: row.seen.cast("date")',
+        )
+
+
 def key_types(keys: ListedKeys) -> tuple[Type, ...]:
     """The types of the key columns."""
     return tuple(type_of(field.type) for field in keys.table.schema)
@@ -117,13 +135,7 @@ def _array(values: Any, kind: Type, name: str) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    if kind not in (*KEY_TYPES, Type.RAW):
-        raise InvalidArgument(
-            name=f'group_by("{name}")',
-            expected="a column of booleans, integers, text or dates",
-            given=str(kind),
-            hint="make groups with mutate first, as in lambda row: row.income // 1000",
-        )
+    check_key_type(kind, name)
     if isinstance(values, range):
         values = np.arange(values.start, values.stop, values.step, dtype=np.int64)
     if isinstance(values, pa.ChunkedArray | pa.Array):
@@ -146,6 +158,8 @@ def _array(values: Any, kind: Type, name: str) -> pa.Array:
             name="keys",
             expected=f'values of type {kind} for the column "{name}"',
             given=f"values of type {found}",
+            hint=_AS_KEYS.get(kind, "")
+            or f'or cast it first: .mutate({name}=lambda row: row.{name}.cast("{found}"))',
         )
     return array.cast(wanted[found if kind is Type.RAW and len(array) else _own(kind)])
 

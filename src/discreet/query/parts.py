@@ -220,7 +220,7 @@ class QuantileChoice:
     def words(self) -> str:
         """In the plan."""
         shares = ", ".join(f"{float(p):g}" for p in self.probabilities)
-        return f"quantiles {shares} of {self.label}"
+        return f"quantile{'s' * (len(self.probabilities) > 1)} {shares} of {self.label}"
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 What is bought once is shared; every part has a share of the spend in proportion to the largest
 weight of the aggregates that use it, and discovery of keys the average one. All noise of a plan
-is of one kind, the one with the smaller error for this spend, where the account allows both and
-has room for it.
+is of one kind, the one with the smaller error for this spend, where the account allows both. On an
+account in ρ or μ² the same (ε, δ) costs very different amounts, so that errors are compared at the
+same charge there, and what does not fit is left aside.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from discreet.errors import Refused
-from discreet.guarantees import Guarantee, Pure, compose
+from discreet.guarantees import ZCDP, Guarantee, Pure, compose
 from discreet.guarantees.accounts.charges import price
 from discreet.guarantees.accounts.filters import Filter
 from discreet.query.aggregates.aggregate import Expected, Noisy, Output
@@ -30,7 +31,7 @@ from discreet.query.spend import Currency, Spend, gaussian_share
 from discreet.query.table import Query
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """What is bought for a query, and what it will cost: all known before data is touched."""
 
@@ -119,12 +120,11 @@ def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> P
     shares = {part: weight / total for part, weight in weights.items()}
     choices = [
         _Choice(money, bought, reason)
-        for money, bought, reason in _candidates(query, spend, shares, pure=pure)
+        for money, bought, reason in _candidates(query, spend, shares, account)
     ]
-    choices.sort(key=lambda choice: choice.score)
-    fitting = [choice for choice in choices if choice.fits(account)] or choices
-    best = fitting[0]
-    return Plan(query, spend, counting, best.bought, best.money, _reason(best, choices, account))
+    choices.sort(key=lambda choice: (not choice.fits(account), choice.score(account)))
+    best = choices[0]
+    return Plan(query, spend, counting, best.bought, best.money, _reason(choices, account))
 
 
 @dataclass(frozen=True)
@@ -133,24 +133,29 @@ class _Choice:
     bought: dict[Part, Bought]
     reason: str
 
-    @property
-    def score(self) -> float:
-        """The sum of the logarithms of all errors: how they compare does not depend on units."""
+    def score(self, account: Filter | None) -> float:
+        """The mean of the logarithms of all errors: how they compare does not depend on units.
+
+        On an account in ρ or μ², of the errors for a charge of 1: they shrink with its root.
+        """
         noise = [one for one in self.bought.values() if isinstance(one, Noise)]
-        return sum(math.log(one.deviation) for one in noise)
+        size = sum(math.log(one.deviation) for one in noise) / max(len(noise), 1)
+        if account is None or isinstance(account.limit, Pure):
+            return size
+        return size + math.log(price(type(account.limit), self.guarantee, 0).amount) / 2
+
+    def fits(self, account: Filter | None) -> bool:
+        """Has the account room for it?"""
+        return account is None or account.remaining(self.guarantee) > 0
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """What all of it promises together."""
         return compose([one.guarantee for one in self.bought.values()])
 
-    def fits(self, account: Filter | None) -> bool:
-        """Has the account room for it?"""
-        return account is None or account.remaining(self.guarantee) > 0
-
 
 def _candidates(
-    query: Query, spend: Spend, shares: dict[Part, Fraction], *, pure: bool
+    query: Query, spend: Spend, shares: dict[Part, Fraction], account: Filter | None
 ) -> list[tuple[Currency, dict[Part, Bought], str]]:
     if spend.rho is not None or spend.mu is not None:
         kind, amount = ("rho", spend.rho) if spend.rho is not None else ("mu", spend.mu)
@@ -159,15 +164,18 @@ def _candidates(
         bought = _buy_all(query, money, shares, spend.delta)
         return [(money, bought, f"for a spend in {symbol} its error is the smaller one")]
     assert spend.epsilon is not None
+    pure = account is not None and isinstance(account.limit, Pure)
     money = Currency("epsilon", spend.epsilon)
     plain = (money, _buy_all(query, money, shares, spend.delta), _only_laplace(spend, pure=pure))
     if spend.delta is None or pure or not any(_adds(part) for part in shares):
         return [plain]
-    # Gaussian noise: discovery takes its share of ε and half of δ, the others what is left,
-    # as the largest μ that keeps it.
+    # Gaussian noise: discovery takes its share of ε and half of δ, the others what is left, as
+    # the largest μ that keeps it. On an account in ρ it is the largest ρ, and half of δ is left
+    # aside, as in an (ε, δ) budget: so one that is spent at once just fits.
     finds = shares.get(Discovery(), Fraction(0))
-    delta = spend.delta / 2 if finds else spend.delta
-    gaussian = gaussian_share(spend.epsilon * (1 - finds), delta)
+    in_rho = account is not None and isinstance(account.limit, ZCDP)
+    delta = spend.delta / 2 if finds or in_rho else spend.delta
+    gaussian = gaussian_share(spend.epsilon * (1 - finds), delta, in_rho=in_rho)
     rest = {part: share / (1 - finds) for part, share in shares.items() if part != Discovery()}
     bought = _buy_all(query, gaussian, rest, None)
     if finds:
@@ -195,22 +203,16 @@ def _only_laplace(spend: Spend, *, pure: bool) -> str:
     return "a spend in ε alone is a pure promise, which Gaussian noise never gives"
 
 
-def _reason(best: _Choice, choices: list[_Choice], account: Filter | None) -> str:
-    if len(choices) == 1:
+def _reason(choices: list[_Choice], account: Filter | None) -> str:
+    best, *others = choices
+    if not others:
         return best.reason
-    (other,) = [choice for choice in choices if choice is not best]
-    count = sum(isinstance(one, Noise) for one in best.bought.values())
-    ratio = math.exp((other.score - best.score) / max(count, 1))
     name = "Laplace" if best.money.noise == "gaussian" else "Gaussian"
-    larger = f"for this spend {name} noise would be {ratio:.3g} times as large"
-    if account is None:
-        return larger
-    mine, its = (price(type(account.limit), one.guarantee, 0).amount for one in (best, other))
-    if ratio < 1:
-        return f"{larger}, but there is no room for it on this account"
-    if its < mine:
-        return f"{larger}, though it would cost {float(its / mine):.2g} as much on this account"
-    return larger
+    if best.fits(account) and not others[0].fits(account):
+        return f"this account has no room for {name} noise of this spend"
+    ratio = math.exp(others[0].score(account) - best.score(account))
+    basis = "this spend" if account is None else "what is charged to this account"
+    return f"for {basis} {name} noise would be {ratio:.3g} times as large"
 
 
 def _check_pure(spend: Spend, weights: Mapping[Part, Fraction]) -> None:

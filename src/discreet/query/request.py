@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Request:
     """One pass over a table."""
 
@@ -34,7 +34,7 @@ class Request:
     salt: int  # 64 bits, drawn for this request: decides which rows are kept, and only that
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Exact:
     """The answer: for each key, in order, one integer a measure, or a row of integers for bins.
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.query.expressions import OPERATIONS, Expression, Value, column, literal
+from discreet.query.expressions import (
+    LARGEST_REAL,
+    OPERATIONS,
+    Expression,
+    Value,
+    column,
+    literal,
+)
 from discreet.query.schema import Schema, Type
 
 Operand: TypeAlias = "Cell | Value"
@@ -229,13 +235,35 @@ class Cell:
     def __bool__(self) -> bool:
         raise InvalidArgument(
             name="a row expression",
-            expected="built with & | ~ and dp.case, not with and, or, not, if",
+            expected="built with & | ~, .is_in and dp.case, not with and, or, not, if, in",
             given="a use as True or False",
-            hint="write (row.a > 1) & (row.b < 2), with parentheses",
+            hint="write (row.a > 1) & (row.b < 2), with parentheses, also for 1 < row.a < 2",
         )
 
-    def __iter__(self) -> Any:
-        raise _not_offered("iteration")
+    def _refused(name: str) -> Any:  # type: ignore[misc]  # noqa: N805
+        def operator(self: Cell, *others: object) -> Any:
+            raise _not_offered(name)
+
+        return operator
+
+    __iter__ = _refused("iteration")
+    __len__ = _refused("len")
+    __getitem__ = _refused("[]")
+    __mod__ = __rmod__ = _refused("%")
+    __pow__ = __rpow__ = _refused("**")
+    __xor__ = __rxor__ = _refused("^")
+    __matmul__ = __rmatmul__ = _refused("@")
+    __lshift__ = __rlshift__ = _refused("<<")
+    __rshift__ = __rrshift__ = _refused(">>")
+    __pos__ = _refused("+")
+    __int__ = __index__ = _refused("int")
+    __float__ = _refused("float")
+    __round__ = _refused("round")
+    __call__ = _refused("a call")
+    __str__ = _refused("str")
+    __format__ = _refused("str")
+    __contains__ = _refused("in")
+    del _refused
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -295,19 +323,28 @@ def literal_of(value: Value) -> Value:
 
 def plain(value: Any) -> Value:
     """A literal as a plain value of Python: bool, int, float, str, date, datetime or None."""
-    if value is None or isinstance(value, bool | str | datetime.date | datetime.datetime):
+    if value is None or isinstance(value, bool | datetime.date | datetime.datetime):
         return value
+    if isinstance(value, str):
+        return _text(value, "a literal")
     if type(value).__name__ == "bool" and hasattr(value, "item"):  # NumPy's
         return bool(value)
     if isinstance(value, Integral) and -(2**63) <= int(value) < 2**63:
         return int(value)
-    if isinstance(value, Real | Fraction) and abs(float(value)) <= 1e100:
+    if isinstance(value, Real) and _is_ordinary(value):
         return float(value)
     raise InvalidArgument(
         name="a literal",
         expected="True, False, a number of ordinary size, text, a date or a datetime",
         given=InvalidArgument.describe_parameter(value),
     )
+
+
+def _is_ordinary(number: Any) -> bool:
+    try:
+        return abs(float(number)) <= LARGEST_REAL  # not true of NaN
+    except OverflowError:
+        return False
 
 
 def _listed(values: Iterable[Value]) -> list[Value]:
@@ -321,10 +358,30 @@ def _listed(values: Iterable[Value]) -> list[Value]:
 
 
 def _text(value: str, name: str) -> str:
-    if isinstance(value, str):
-        return value
-    given = InvalidArgument.describe_parameter(value)
-    raise InvalidArgument(name=name, expected="given a text", given=given)
+    if not isinstance(value, str):
+        given = InvalidArgument.describe_parameter(value)
+        raise InvalidArgument(name=name, expected="given a text", given=given)
+    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InvalidArgument(
+            name=name,
+            expected="a text that every engine can hold",
+            given="one with a null character or half of a surrogate pair",
+        )
+    return value
+
+
+_INSTEAD: Final = {
+    "len": "say .length()",
+    "[]": "say .substring(start, length)",
+    "%": "say row.x - row.x // 10 * 10",
+    "**": "say row.x * row.x",
+    "int": 'say .floor() or .cast("integer")',
+    "float": 'say .cast("real"); functions of math and NumPy are not offered',
+    "round": "say (row.x + 0.5).floor()",
+    "str": 'say .cast("text") and .concat(...)',
+    "in": "say .contains(text) or .is_in([...])",
+    "iteration": "say .is_in([...])",
+}
 
 
 def _not_offered(name: str) -> InvalidArgument:
@@ -334,7 +391,9 @@ def _not_offered(name: str) -> InvalidArgument:
         name="a row expression",
         expected="one of the row-wise operations " + ", ".join(sorted(offered)) + " and operators",
         given=f"{name!r}",
-        hint=f"did you mean {near[0]}?"
+        hint=_INSTEAD[name]
+        if name in _INSTEAD
+        else f"did you mean {near[0]}?"
         if near
         else "only operations that look at one row and cannot fail are offered",
     )

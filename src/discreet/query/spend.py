@@ -15,7 +15,7 @@ from typing import Literal
 from discreet.balls import ball, lower
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, positive, probability
-from discreet.guarantees.accounts.caps import gdp_cap
+from discreet.guarantees.accounts.caps import gdp_cap, zcdp_cap
 
 _FINE = 2**40
 
@@ -128,6 +128,8 @@ def _epsilon_of_mu(mu: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def gaussian_share(epsilon: Fraction, delta: Fraction) -> Currency:
-    """The largest μ that keeps (ε, δ): what Gaussian noise can be had for it."""
+def gaussian_share(epsilon: Fraction, delta: Fraction, *, in_rho: bool) -> Currency:
+    """The largest μ, or ρ, that keeps (ε, δ): what Gaussian noise can be had for it."""
+    if in_rho:
+        return Currency("rho", zcdp_cap(epsilon=epsilon, delta=delta).rho)
     return Currency("mu", gdp_cap(epsilon=epsilon, delta=delta).mu)

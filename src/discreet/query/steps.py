@@ -32,7 +32,7 @@ class Select:
     columns: tuple[tuple[str, Typed], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Join:
     """Look columns up in a public table with at most one row a key; rows without one get nulls.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from discreet.errors import InvalidArgument, RelationMismatch
@@ -14,7 +15,14 @@ from discreet.query.checking import as_type, typed
 from discreet.query.contribution import Bound, Contribution, contribution_of
 from discreet.query.expressions import Typed, column
 from discreet.query.joining import public_join
-from discreet.query.keys import DiscoveredKeys, Keys, ListedKeys, key_types, read_keys
+from discreet.query.keys import (
+    DiscoveredKeys,
+    Keys,
+    ListedKeys,
+    check_key_type,
+    key_types,
+    read_keys,
+)
 from discreet.query.request import Source
 from discreet.query.row import Row, build
 from discreet.query.schema import Field, Schema, Type
@@ -23,7 +31,7 @@ from discreet.query.steps import Mutate, Select, Step, Where
 Condition = Callable[[Row], Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """A table of people, and what is done to each of its rows.
 
@@ -37,6 +45,11 @@ class Table:
     schema: Schema
     steps: tuple[Step, ...] = ()
     limit: Bound | None = None
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{field.name}: {field.type}" for field in self.schema)
+        steps = f", {len(self.steps)} step{'s' * (len(self.steps) > 1)}" if self.steps else ""
+        return f"Table({self.source.name}, a person is {self.unit}{steps}; {columns})"
 
     def where(self, condition: Condition) -> Table:
         """Keep the rows for which a condition is true; where it is missing, they are dropped."""
@@ -106,11 +119,19 @@ class Table:
     def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Grouped:
         """Answer for each key: a list of keys, a dict of lists to be crossed, a public table, or
         "discover", which needs a delta and finds the keys that enough people have."""
-        names = tuple(
+        names: tuple[Any, ...] = tuple(
             name
             for given in columns
-            for name in ([given] if isinstance(given, str) else list(given))
+            for name in (given if isinstance(given, list | tuple) else [given])
         )
+        for name in names:
+            if not isinstance(name, str):
+                raise InvalidArgument(
+                    name="group_by",
+                    expected="given names of columns",
+                    given=InvalidArgument.describe_data(name),
+                    hint="make a column with mutate first, as in mutate(decade=lambda row: ...)",
+                )
         if not names or len(set(names)) != len(names):
             raise InvalidArgument(
                 name="group_by",
@@ -128,10 +149,9 @@ class Table:
             typed(column(self.schema.field(n, argument="group_by").name), self.schema)
             for n in names
         ]
-        if not isinstance(keys, str | Mapping | range | list | tuple | set | frozenset):
-            keys = self._public_keys(keys)
-        if isinstance(keys, set | frozenset):
-            keys = sorted(keys)
+        for name, value in zip(names, values, strict=True):
+            check_key_type(value.type, name)
+        keys = self._listed(keys)
         read = read_keys(names, keys, types=tuple(value.type for value in values))
         kinds = (
             key_types(read)
@@ -148,10 +168,18 @@ class Table:
         """Ask: any number of named aggregates, of the whole table."""
         return _query(self, (), None, aggregates)
 
-    def _public_keys(self, keys: Any) -> Any:
-        import numpy as np
-
-        return keys if isinstance(keys, np.ndarray) else self.source.read_public(keys)
+    def _listed(self, keys: Any) -> Any:
+        """Keys as a list, a dict of lists, or an Arrow table; "discover" as it is."""
+        if isinstance(keys, set | frozenset):
+            return sorted(keys)
+        if isinstance(keys, str) and Path(keys).suffix:
+            return self.source.read_public(keys)
+        if isinstance(keys, str | Mapping | range | list | tuple):
+            return keys
+        is_table = hasattr(keys, "columns") or hasattr(keys, "column_names")
+        if is_table or isinstance(keys, Path) or not isinstance(keys, Iterable):
+            return self.source.read_public(keys)
+        return keys if type(keys).__module__ == "numpy" else list(keys)
 
     def _made(self, columns: Mapping[str, str | Condition]) -> tuple[tuple[str, Typed], ...]:
         if self.unit.column in columns:
@@ -167,13 +195,16 @@ class Table:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grouped:
     """A table whose rows are grouped by keys."""
 
     table: Table
     group: tuple[tuple[str, Typed], ...]
     keys: Keys
+
+    def __repr__(self) -> str:
+        return f"Grouped({self.table!r} by {', '.join(name for name, _ in self.group)})"
 
     def bound(self, **limits: int | None) -> Grouped:
         """As ``Table.bound``."""
@@ -184,7 +215,7 @@ class Grouped:
         return _query(self.table, self.group, self.keys, aggregates)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Query:
     """A question about a table: what a session explains and releases."""
 
@@ -193,6 +224,11 @@ class Query:
     keys: Keys | None
     aggregates: tuple[tuple[str, Aggregate], ...]
     contribution: Contribution
+
+    def __repr__(self) -> str:
+        asked = ", ".join(f"{name}: {type(one).__name__}" for name, one in self.aggregates)
+        groups = f" by {', '.join(name for name, _ in self.group)}" if self.group else ""
+        return f"Query({asked}{groups} of {self.table!r})"
 
     def on(self, table: Table) -> Query:
         """The same question to another table of the same columns, unit and relation: a sample on
@@ -245,6 +281,17 @@ def _query(
                 name=name, expected="another name than that of a group column", given="the same"
             )
     resolved = together([one.resolve(table.schema) for one in aggregates.values()])
+    columns = [*taken]
+    for name, one in zip(aggregates, resolved, strict=True):
+        columns += (column for pair in one.columns(name) for column in pair)
+    twice = sorted({column for column in columns if columns.count(column) > 1})
+    if twice:
+        raise InvalidArgument(
+            name=twice[0],
+            expected="the name of one column of the answer",
+            given="a name that two of them would have",
+            hint="errors are called like their column with _error; choose other names",
+        )
     groups = None if isinstance(keys, DiscoveredKeys) else 1 if keys is None else len(keys)
     contribution = contribution_of(
         table.limit, unit=table.unit.column, relation=table.relation, groups=groups

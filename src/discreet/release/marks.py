@@ -133,7 +133,6 @@ def _subtitle(
         bars = "with 95 % error bars where the error is known"
     missing = [f"{n:,} {which}" for n, which in ((left_out, "smaller"), (unknown, "unknown")) if n]
     bars += f"; not drawn: {', '.join(missing)}" if missing else ""
-    promise = result.guarantee.describe().splitlines()[0]
     steps = [f"post-processed: {step}" for step in result.steps]
-    lines = [bars, f"protects {result.protects}, cost {result.cost}", promise, *steps]
+    lines = [bars, f"cost {result.cost}; protects {result.protects}", *result.notes, *steps]
     return [part for line in lines for part in textwrap.wrap(line, _LINE)]

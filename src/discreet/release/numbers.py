@@ -1,7 +1,7 @@
 """How numbers are written: as many digits as their error leaves meaning to.
 
-A 95 % error is written with two digits, rounded up, a whole one in full; the value stops at the
-same decimal. Nothing is rounded to the left of the decimal point.
+A 95 % error is written with two digits, rounded up, that of a whole number in full; the value
+stops at the same decimal. Nothing is rounded to the left of the decimal point.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def value_and_error(value: object, error: float) -> tuple[str, str]:
         return text(value), number(error)
     if error == 0 or not math.isfinite(error):
         return number(value), number(error)
-    whole = isinstance(value, int) and float(error).is_integer()
+    whole = isinstance(value, int) and error >= 1
     decimals = 0 if whole else max(1 - math.floor(math.log10(error)), 0)
     if decimals > _MOST_DECIMALS or max(abs(value), error) >= _LARGEST:
         return _scientific(float(value), error)

@@ -45,7 +45,7 @@ class Result:
     B       -3 ± 6
     <BLANKLINE>
     ± is the 95 % error of each value
-    guarantee: Pure(epsilon=0.5), protects a row (add-remove), cost ε = 0.5
+    cost ε = 0.5; protects a row (add-remove)
     >>> result.value("n", ward="A"), result["n"].sum()
     (Answer(value=1234, error=6.0), sum of n: 1231.0 ± 9.9)
     """

@@ -142,7 +142,7 @@ def _more(result: Result) -> list[str]:
 
 
 def _footer(result: Result) -> list[str]:
-    promise = f"guarantee: {result.guarantee}, protects {result.protects}, cost {result.cost}"
+    promise = f"cost {result.cost}; protects {result.protects}"
     lines = [_MEANING, promise]
     lines += [f"suppressed: {result.suppressed}"] if result.suppressed else []
     lines += [f"note: {note}" for note in result.notes]

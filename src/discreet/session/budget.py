@@ -11,6 +11,7 @@ from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
 from discreet.guarantees.accounts.charges import price
 from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.accounts.notions import Notion, in_words, sum_of
+from discreet.query.numbers import short
 from discreet.query.plan import Plan
 
 Budget = Pure | ZCDP | GDP | Approx
@@ -58,7 +59,8 @@ def account_in_words(account: Filter, plan: Plan) -> tuple[str, ...]:
     """What a plan means for this account."""
     kind = type(account.limit)
     fits = account.remaining(plan.guarantee)
-    cost = f"Cost: {cost_in_words(account, plan.guarantee)}"
+    part = price(kind, plan.guarantee, 0).amount / sum_of(account.limit)
+    cost = f"Cost: {cost_in_words(account, plan.guarantee)} ({short(100 * float(part))} % of all)"
     spent = in_words(kind, account.total, account.spent_slack)
     limit = in_words(kind, sum_of(account.limit), account.slack)
     so_far = f"{spent} of {limit} is spent"

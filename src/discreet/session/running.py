@@ -5,7 +5,7 @@ Whatever goes wrong in here may depend on the data, so it ends in one constant s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -56,6 +56,7 @@ def run(plan: Plan, *, cost: str) -> Result:
         guarantee=plan.guarantee,
         cost=cost,
         protects=protects(plan.query.table.relation, plan.query.table.unit.column),
+        notes=tuple(_notes(plan)),
         suppressed=_suppressed(plan),
     )
 
@@ -122,6 +123,23 @@ def _infos(plan: Plan, outputs: list[Output]) -> list[ColumnInfo]:
         )
         infos.append(ColumnInfo(output.error_name, "error", of=output.name))
     return infos
+
+
+def _notes(plan: Plan) -> Iterator[str]:
+    """What ± does not cover: it is about noise."""
+    limit, unit = plan.query.table.limit, plan.query.table.unit.column
+    if limit is not None and limit.max_rows is not None:
+        yield f"± is about noise: rows beyond {limit.max_rows:,} of one {unit} are left out"
+    elif limit is not None:
+        groups = (
+            f"{limit.max_groups:,} groups and " if limit.max_groups and plan.query.group else ""
+        )
+        yield (
+            f"± is about noise: rows beyond {groups}{limit.max_rows_per_group:,} a group of one "
+            f"{unit} are left out"
+        )
+    if any(hasattr(one, "bounds") for _, one in plan.query.aggregates):
+        yield "values beyond their bounds count as the nearer bound"
 
 
 def _suppressed(plan: Plan) -> str | None:

@@ -84,6 +84,10 @@ class Aggregate(Protocol):
         """What must be bought."""
         ...
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """The names of its columns, each with that of its error."""
+        ...
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """The columns, from what was drawn."""
         ...

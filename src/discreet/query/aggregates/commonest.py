@@ -60,6 +60,10 @@ class Commonest:
         """One choice."""
         return (self.part,)
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """A column for each rank, with how far behind the best it may be."""
+        return [(column, f"{column}_count_error") for column in self._names(name)]
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """A column for each rank."""
         chosen = noisy.values[self.part]

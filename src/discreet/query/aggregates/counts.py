@@ -55,6 +55,10 @@ class Count:
         """One count."""
         return (counting.present(self.counted[0]) if self.counted else counting.rows(),)
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """One column."""
+        return [(name, f"{name}_error")]
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """The count and its error, the same in each group."""
         (part,) = self.parts(counting)
@@ -95,6 +99,10 @@ class CountUnits:
     def parts(self, counting: Counting) -> tuple[Part, ...]:
         """One count."""
         return (UnitCount(),)
+
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """One column."""
+        return [(name, f"{name}_error")]
 
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """The count and its error, the same in each group."""

@@ -66,6 +66,10 @@ class Histogram:
         """One count for each bin."""
         return (self.part,)
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """A column for each bin."""
+        return [(column, f"{column}_error") for column in self._names(name)]
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """A column for each bin."""
         part = self.part

@@ -59,6 +59,10 @@ class Mean:
         """A sum and a count."""
         return (self.total, counting.present(self.counted[0]))
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """One column."""
+        return [(name, f"{name}_error")]
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """middle + sum/count, clamped to the bounds."""
         total, counted = self.parts(counting)

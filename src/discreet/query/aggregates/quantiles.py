@@ -84,6 +84,10 @@ class Quantile:
         """One choice."""
         return (self.part,)
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """A column for each probability, with its error in ranks."""
+        return [(column, f"{column}_rank_error") for column, _ in self._names(name)]
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """The chosen grid points, and how far their ranks may be off."""
         part = self.part

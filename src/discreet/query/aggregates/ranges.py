@@ -66,6 +66,10 @@ class Range:
         """One histogram."""
         return (self.part,)
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """The two ends."""
+        return [(end, f"{end}_rank_error") for end in ("lower", "upper")]
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """The outer ends of the outermost rungs that stand out, or of the highest one."""
         counts = noisy.values[self.part]

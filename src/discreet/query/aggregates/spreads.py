@@ -76,6 +76,10 @@ class Spread:
         """Two sums and a count."""
         return (self.total, self.squares, counting.present(self.counted[0]))
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """One column."""
+        return [(name, f"{name}_error")]
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """mean of squares − square of mean, within what the bounds allow."""
         total, squares, counted = self.parts(counting)

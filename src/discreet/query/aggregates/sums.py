@@ -52,6 +52,10 @@ class Sum:
         """One sum."""
         return (self.part,)
 
+    def columns(self, name: str) -> list[tuple[str, str]]:
+        """One column."""
+        return [(name, f"{name}_error")]
+
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """The sum and its error, the same in each group."""
         part = self.part
