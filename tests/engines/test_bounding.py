@@ -261,3 +261,21 @@ def kept_marks(rows: list[Row], bound: Bound, listed: bool) -> Counter[tuple[str
     counts = answer.columns[bins][place, mark].tolist()
     pairs = [(found[i], int(m)) for i, m in zip(place, mark, strict=True)]
     return Counter(dict(zip(pairs, counts, strict=True)))
+
+
+def test_b7_one_missing_value_changes_nobody_else(way: str) -> None:
+    # Catches a hash of rows that depends on whether anybody has a missing value.
+    rng = np.random.default_rng(9)
+    people = pa.array(np.repeat(np.arange(800), 5))
+    wards = pa.array(["A"] * 4000)
+    rows = pa.table({"person": people, "ward": wards, "x": pa.array(rng.random(4000) * 100)})
+    one = pa.table({"person": [9999], "ward": ["A"], "x": pa.array([None], pa.float64())})
+    for bound in (Bound(1, 1, None), Bound(None, None, 2)):
+        sums = []
+        for held in (rows, pa.concat_tables([rows, one])):
+            source = open_source(held)
+            total = Total(cell(source, "x"), Grid(10, 0, 102400))
+            asked = ask(source, total, Rows(), keys=["A"], unit="person", bound=bound, salt=7)
+            columns = source.measure(asked).columns
+            sums.append((int(columns[total][0]), int(columns[Rows()][0])))
+        assert sums[1] == (sums[0][0], sums[0][1] + 1)

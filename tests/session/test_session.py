@@ -309,3 +309,70 @@ def test_results_say_what_their_errors_leave_out(people):
     result = session.release(grouped.agg(m=dp.mean("days", bounds=(0, 30))), epsilon=1)
     assert "rows beyond 2 groups and 1 a group of one id are left out" in str(result)
     assert "count as the nearer bound" in str(result)
+
+
+def test_discovered_keys_with_bins_never_fail_on_their_number(monkeypatch):
+    """Catches an error that one person's key decides: bins are counted for keys that were found."""
+    from discreet.engines import answering
+
+    monkeypatch.setattr(answering, "MOST_CELLS", 31 * 4)
+    shared = [("A", "B", "C")[i % 3] for i in range(3000)]
+    for alone in ([], [f"only {i}" for i in range(50)]):
+        table = dp.table(pa.table({"k": [*shared, *alone], "x": [1] * (3000 + len(alone))}))
+        session = dp.Session(table, budget=dp.Approx(10, 1e-3))
+        query = table.group_by("k", keys="discover").agg(q=dp.median("x", bounds=(0, 30)))
+        result = session.release(query, epsilon=2, delta=1e-6)
+        assert result.to_arrow()["k"].to_pylist() == ["A", "B", "C"]
+
+
+def test_nothing_discovered_is_an_answer():
+    """Catches a table without groups that fails or has other columns."""
+    table = dp.table(pa.table({"k": ["a", "b"], "x": [1, 2]}))
+    session = dp.Session(table, budget=dp.Approx(10, 1e-3))
+    query = table.group_by("k", keys="discover").agg(
+        n=dp.count(), m=dp.mean("x", bounds=(0, 9)), q=dp.median("x", bounds=(0, 9)),
+        h=dp.histogram("x", edges=[0, 5, 9]), t=dp.most_common("x", candidates=[1, 2]),
+    )  # fmt: skip
+    frame = session.release(query, epsilon=1, delta=1e-9).to_arrow()
+    assert frame.num_rows == 0 and frame.column_names[:3] == ["k", "n", "n_error"]
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda t: t.agg(q=dp.quantile("days", "0.123456789012", bounds=(0, 30))),
+        lambda t: t.agg(q=dp.median("days", bounds=(0.3, 0.7))),
+        lambda t: t.agg(q=dp.median("income", bounds=(0, 1), step=10)),
+    ],
+)
+def test_mistakes_are_refused_before_the_charge(visits, build):
+    """Catches a caller's mistake that is only found after it was paid for."""
+    session = dp.Session(visits, budget=dp.Pure(1))
+    with pytest.raises(InvalidArgument):
+        session.release(build(visits), epsilon=1)
+    assert session.history == ()
+
+
+def test_ranks_of_three_quantiles_allow_for_ties():
+    """Catches a rank error that ignores values which most rows share: 60 % are 0."""
+    values = [0] * 24_000 + [1 + i % 99 for i in range(16_000)]
+    table = dp.table(pa.table({"x": pa.array(values, pa.int64())}))
+    quartiles = dp.quantile("x", [0.25, 0.5, 0.75], bounds=(0, 100))
+    session = dp.Session(table, budget=dp.Pure(100))
+    alone = session.release(table.agg(q=quartiles), epsilon=20)
+    assert alone.to_arrow()["q_0.75_rank_error"].to_pylist() == [float("inf")]
+    ordered = sorted(values)
+    row = session.release(table.agg(n=dp.count(), q=quartiles), epsilon=20).to_dicts()[0]
+    for p in (0.25, 0.5, 0.75):
+        at = row[f"q_{p}"]
+        below, through = sum(v < at for v in ordered), sum(v <= at for v in ordered)
+        off = max(0, below - p * 40_000, p * 40_000 - through)
+        assert off <= row[f"q_{p}_rank_error"] < 2_000
+
+
+def test_a_quantile_of_huge_numbers_stays_within_its_bounds():
+    """Catches candidates that overflow 64 bits."""
+    table = dp.table(pa.table({"x": [9e29] * 1000}))
+    session = dp.Session(table, budget=dp.Pure(100))
+    query = table.agg(q=dp.median("x", bounds=(0, 1e30)))
+    assert 8e29 < session.release(query, epsilon=50).value("q").value <= 1e30

@@ -120,7 +120,7 @@ def _choose(
     near = np.minimum(np.searchsorted(full, bags), len(full) - 1)
     rows = np.flatnonzero((full[near] == bags) & keep)
     bag, key = bags[rows], keys[rows]
-    columns = [key, *(column[rows].view(np.uint64) for column in contents)]
+    columns = [key, *(column[rows].astype(np.int64).view(np.uint64) for column in contents)]
     # The number of a row among its equals, which it has whatever the order is that they came in.
     order = np.lexsort((*columns, bag))
     new = _new(bag[order])

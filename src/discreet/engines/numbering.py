@@ -17,7 +17,7 @@ CLOSE: Final = 4  # integers serve as numbers where this many places a row hold 
 MOST_ROWS: Final = 2**25  # rows in memory at a time
 
 Array: TypeAlias = np.ndarray[Any, Any]
-Column: TypeAlias = tuple[Array, Array | None]  # values; where they are there, if not all are
+Column: TypeAlias = tuple[Array, Array]  # values, and where they are there
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,9 @@ def fetch(
     table = {}
     for name in list(parts):
         column = pa.chunked_array(parts.pop(name), kinds.get(name, pa.int64()))
-        there = pc.is_valid(column).to_numpy() if column.null_count else None
-        table[name] = pc.fill_null(column, 0).to_numpy(), there
+        # For every column, also where none is missing: what is kept of one person may not depend
+        # on whether somebody else has a missing value.
+        table[name] = pc.fill_null(column, 0).to_numpy(), pc.is_valid(column).to_numpy()
     keys, _ = table.pop("key")
     return keys, table
 

@@ -110,8 +110,7 @@ def _sorted_keys(run: DuckDbPass, query: str, request: Request) -> pa.Table:
 def _contents(table: Mapping[str, Column]) -> Iterator[Array]:
     for values, there in table.values():
         yield values
-        if there is not None:
-            yield there.astype(np.int64)
+        yield there
 
 
 def _measured(
@@ -121,8 +120,7 @@ def _measured(
     if cell is None:
         return np.bincount(places[keep], minlength=groups)
     values, there = cell
-    if there is not None:
-        keep = keep & there
+    keep = keep & there
     places, values = places[keep], values[keep]
     match measure:
         case Total():

@@ -60,11 +60,31 @@ class IbisSource:
     def __repr__(self) -> str:
         return f"IbisSource({self.name})"  # never what it holds
 
+    def check(self, request: Request) -> None:
+        """Build the query, and leave it at that."""
+        _check_size(request)
+        asked, _ = with_lookups(request)
+        columns = columns_needed(asked, self.kinds)
+        built = False
+        with contextlib.suppress(Exception):  # whose words are not for the caller
+            opened = self._open(columns)
+            try:
+                schemas = {"stored": self.kinds, "declared": self.schema}
+                self._prepared(asked, build_query, columns, opened, schemas)
+                built = True
+            finally:
+                opened.close()
+        if not built:
+            raise InvalidArgument(
+                name="query",
+                expected="one that the engine can express",
+                given="one that it cannot",
+                hint="look for constant conditions, empty lists and columns without a name",
+            )
+
     def measure(self, request: Request) -> Exact:
         """Compute; what fails after the first row is touched is an EngineError without detail."""
-        groups = len(request.keys) if isinstance(request.keys, ListedKeys) else 1
-        for measure in request.measures:
-            check_cells(groups, getattr(measure, "size", 1))
+        _check_size(request)
         asked, names = with_lookups(request)
         return named(cast(Exact, self._run(asked, build_query)), names)
 
@@ -125,6 +145,12 @@ class IbisSource:
         if isinstance(self.stored, BackendTable):
             return self.stored.open(columns)
         return open_pass(self.stored, columns)
+
+
+def _check_size(request: Request) -> None:
+    groups = len(request.keys) if isinstance(request.keys, ListedKeys) else 1
+    for measure in request.measures:
+        check_cells(groups, getattr(measure, "size", 1))
 
 
 def open_source(

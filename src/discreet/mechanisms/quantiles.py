@@ -12,7 +12,11 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, probability, round_up
 from discreet.guarantees import BoundedRange, Guarantee
 from discreet.mechanisms.grids import check_noise
-from discreet.mechanisms.quantiles_counts import read_groups, read_probabilities
+from discreet.mechanisms.quantiles_counts import (
+    largest_count,
+    read_groups,
+    read_probabilities,
+)
 from discreet.mechanisms.quantiles_error import rank_errors
 from discreet.mechanisms.quantiles_law import QuantilesLaw, choice_scale
 from discreet.mechanisms.quantiles_steps import step_epsilon
@@ -79,6 +83,10 @@ class Quantiles:
     def step(self) -> Fraction:
         """The ε₁ of one choice."""
         return self.epsilon / self.levels
+
+    def check(self, candidates: int) -> None:
+        """Refuse now what ``release`` would refuse for so many candidates."""
+        largest_count(integer(candidates, name="candidates", minimum=1), self.probabilities)
 
     def release(self, counts: ArrayLike) -> NDArray[np.int64]:
         """Return a candidate's index for each probability, in the order they were given.

@@ -54,10 +54,10 @@ def read_groups(counts: Any, probabilities: tuple[Fraction, ...]) -> tuple[Count
             hint="count the values at each candidate",
         )
     groups = values.flat.reshape(-1, shape[-1])
-    return np.clip(groups, 0, _largest_count(shape[-1], probabilities)), shape
+    return np.clip(groups, 0, largest_count(shape[-1], probabilities)), shape
 
 
-def _largest_count(candidates: int, probabilities: tuple[Fraction, ...]) -> int:
+def largest_count(candidates: int, probabilities: tuple[Fraction, ...]) -> int:
     if candidates > MOST_CANDIDATES:
         raise InvalidArgument(
             name="counts",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.neighbors import Relation
 from discreet.query.bought import Noise
 from discreet.query.keys import ListedKeys
 from discreet.query.numbers import short
@@ -56,12 +57,9 @@ def _swamped(plan: Plan, one: Noise) -> str:
 def _selection(plan: Plan, one: Noise, keys: int) -> str:
     """Which group is largest costs the same however many there are (claim 20)."""
     epsilon = plan.money.share(Fraction(1)).pure
+    monotone = plan.query.table.relation is Relation.ADD_REMOVE
     rows = plan.query.contribution.rows
-    chosen = NoisyMax(
-        sensitivity=rows * plan.query.table.relation.add_remove_steps,
-        epsilon=epsilon,
-        monotone=True,
-    )
+    chosen = NoisyMax(sensitivity=rows, epsilon=epsilon, monotone=monotone)
     return (
         f"to ask which of the {keys:,} groups is largest (top_k) instead of {keys:,} counts: for "
         f"the same spend it is within {short(chosen.error(candidates=keys))} rows of the best"

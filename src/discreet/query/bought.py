@@ -99,11 +99,17 @@ class Chooser:
         """What one person is promised for this part, all groups together."""
         return self.mechanism.guarantee.repeat(self.times)
 
-    @cached_property
-    def errors(self) -> Any:
-        """How far each choice is from the best one at 95 %, in rows."""
-        errors = self.mechanism.error(_SURE, candidates=self.part.bins.size)
-        return np.broadcast_to(errors, (self._asked,))
+    def errors(self, heaviest: int = 1) -> Any:
+        """How far each choice is from the best one at 95 %, in rows.
+
+        Three and more quantiles also depend on how many rows share a value: `heaviest` at most.
+        """
+        size = self.part.bins.size
+        match self.mechanism:
+            case Quantiles() as quantiles:
+                return quantiles.error(_SURE, candidates=size, heaviest=heaviest)
+            case TopK() as top:
+                return np.full(self._asked, top.error(_SURE, candidates=size))
 
     @property
     def _asked(self) -> int:
@@ -161,16 +167,21 @@ def buy(
                 part, KeyThreshold(epsilon=epsilon, delta=delta, max_groups=groups), share
             )
         case QuantileChoice(probabilities=probabilities):
+            # To be replaced is to leave and to come, in one and the same choice: twice the rows.
+            # (In another group than before, both bear on it with half of that.)
             each = money.share(share, among=contribution.choices)
             quantiles = Quantiles(
-                probabilities=probabilities, rows=contribution.rows, **each.for_choice
+                probabilities=probabilities,
+                rows=contribution.rows * contribution.relation.add_remove_steps,
+                **each.for_choice,
             )
+            quantiles.check(part.bins.size)
             return Chooser(part, quantiles, contribution.choices, share)
         case CommonestChoice(k=k):
             each = money.share(share, among=contribution.choices)
-            # Under replace the one who comes and the one who leaves are two steps, in each of
-            # which all counts move one way.
-            top = TopK(k=k, rows=contribution.rows, monotone=True, **each.for_choice)
+            # Counts all move one way where someone comes; to be replaced moves some up, some down.
+            monotone = contribution.relation is Relation.ADD_REMOVE
+            top = TopK(k=k, rows=contribution.rows, monotone=monotone, **each.for_choice)
             return Chooser(part, top, contribution.choices, share)
         case _:
             moved = part.moves(contribution)

@@ -60,10 +60,9 @@ class Contribution:
     def choices(self) -> int:
         """How often a person bears with `rows` rows on a choice that is made in each group.
 
-        Someone with fewer rows in a group bears less on it, in proportion; to be replaced is to
-        leave and to come.
+        Someone with fewer rows in a group bears less on it, in proportion.
         """
-        return -(-self.total // self.rows) * self.relation.add_remove_steps
+        return -(-self.total // self.rows)
 
     @property
     def touched(self) -> int:

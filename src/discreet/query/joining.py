@@ -69,8 +69,14 @@ def public_join(
 def _pairs(on: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     if isinstance(on, str):
         return {on: on}
-    if isinstance(on, Mapping):
+    if isinstance(on, Mapping) and on:
         return dict(on)
+    if not isinstance(on, Sequence) or not on:
+        raise InvalidArgument(
+            name="on",
+            expected="a column, a list of columns, or a dict of names here and there",
+            given=InvalidArgument.describe_data(on),
+        )
     return {name: name for name in on}
 
 

@@ -67,9 +67,20 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
         raise InvalidArgument(name="keys", expected="a list of keys", given=given, hint=_HINT)
     else:
         lists = _from_list(columns, keys)
-    arrays = [
-        _array(values, kind, name) for values, kind, name in zip(lists, types, columns, strict=True)
-    ]
+    arrays = []
+    for values, kind, name in zip(lists, types, columns, strict=True):
+        try:
+            arrays.append(_array(values, kind, name))
+        except (pa.ArrowException, OverflowError, TypeError, UnicodeError):
+            arrays = []  # refused below, without words that quote a key
+            break
+    if not arrays:
+        raise InvalidArgument(
+            name="keys",
+            expected="a list of booleans, integers of 64 bits, texts or dates",
+            given="values that are something else",
+            hint=_HINT,
+        )
     table = pa.table(arrays, names=list(columns))
     _check(table)
     return ListedKeys(table)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,7 @@ from discreet.guarantees.accounts.filters import Filter
 from discreet.query.aggregates.aggregate import Expected, Noisy, Output
 from discreet.query.bought import Bought, Chooser, Finder, Noise, buy
 from discreet.query.counting import Counting
-from discreet.query.keys import DiscoveredKeys
+from discreet.query.keys import DiscoveredKeys, ListedKeys
 from discreet.query.measures import Measure
 from discreet.query.parts import Additive, Discovery, Part
 from discreet.query.request import Request
@@ -50,21 +50,28 @@ class Plan:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """What the engine must compute."""
-        found = [m for part in self.bought for m in part.measures]
-        return tuple(dict.fromkeys(found))
+        parts = [part for part in self.bought if not isinstance(part, Discovery)]
+        return tuple(dict.fromkeys(measure for part in parts for measure in part.measures))
 
-    def request(self, salt: int) -> Request:
-        """One pass over the table."""
+    def request(self, salt: int, keys: ListedKeys | None = None) -> Request:
+        """One pass over the table. Where keys are discovered, it asks for people by key; a second
+        one, with the keys that were found, for everything else."""
         query = self.query
+        finding = self.finder is not None and keys is None
         return Request(
             steps=query.table.steps,
             unit=query.table.unit.column,
             group=query.group,
-            keys=query.keys,
+            keys=query.keys if keys is None else keys,
             bound=query.table.limit,
-            measures=self.measures,
+            measures=Discovery.measures if finding else self.measures,
             salt=salt,
         )
+
+    @property
+    def everything(self) -> Request:
+        """All measures at once: what an engine can be asked to check."""
+        return replace(self.request(0), measures=(*Discovery.measures, *self.measures))
 
     @property
     def finder(self) -> Finder | None:

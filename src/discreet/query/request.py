@@ -60,6 +60,10 @@ class Source(Protocol):
         """What to call it: never a value from it."""
         ...
 
+    def check(self, request: Request) -> None:
+        """Refuse (InvalidArgument) what the engine cannot express; touches no data."""
+        ...
+
     def measure(self, request: Request) -> Exact:
         """Compute. Raises EngineError, without a word from the data, if the engine fails."""
         ...

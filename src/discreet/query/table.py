@@ -171,7 +171,7 @@ class Table:
     def _listed(self, keys: Any) -> Any:
         """Keys as a list, a dict of lists, or an Arrow table; "discover" as it is."""
         if isinstance(keys, set | frozenset):
-            return sorted(keys)
+            return sorted(keys, key=lambda key: (type(key).__name__, key))
         if isinstance(keys, str) and Path(keys).suffix:
             return self.source.read_public(keys)
         if isinstance(keys, str | Mapping | range | list | tuple):
@@ -233,6 +233,9 @@ class Query:
     def on(self, table: Table) -> Query:
         """The same question to another table of the same columns, unit and relation: a sample on
         a laptop first, say, and then the whole on a cluster."""
+        if not isinstance(table, Table):
+            given = InvalidArgument.describe_data(table)
+            raise InvalidArgument(name="on", expected="what dp.table(...) returns", given=given)
         here, there = self.table.source.schema, table.source.schema
         for field in here:
             other = there.field(field.name, argument="on")

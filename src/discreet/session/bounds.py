@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 from discreet.errors import InvalidArgument
@@ -54,17 +53,16 @@ class ContributionChoice:
         self.grouped = grouped
         self.most = integer(most, name="most", minimum=2)
         share = probability(coverage, name="coverage")
-        money = _money(spend).share(Fraction(1), among=self._times)
-        self.mechanism = Quantiles(probabilities=[share], rows=1, **money.for_choice)
-
-    @property
-    def _times(self) -> int:
-        return self.grouped.table.relation.add_remove_steps
+        money = _money(spend)
+        # One person is one value; to be replaced is to leave and to come.
+        rows = grouped.table.relation.add_remove_steps
+        self.mechanism = Quantiles(probabilities=[share], rows=rows, **money.for_choice)
+        self.mechanism.check(self.most)
 
     @property
     def guarantee(self) -> Guarantee:
         """What one person is promised."""
-        return self.mechanism.guarantee.repeat(self._times)
+        return self.mechanism.guarantee
 
     def choose(self, *, rows: bool) -> int:
         """Touch the data, and choose."""

@@ -15,7 +15,7 @@ from discreet.noise.entropy import source as entropy
 from discreet.query.aggregates.aggregate import Output
 from discreet.query.bought import protects
 from discreet.query.keys import ListedKeys
-from discreet.query.measures import Units
+from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan
 from discreet.query.request import Exact
 from discreet.release import ColumnInfo, Result
@@ -62,26 +62,31 @@ def run(plan: Plan, *, cost: str) -> Result:
 
 
 def _drawn(plan: Plan) -> tuple[dict[str, Any], list[Output]]:
-    exact = plan.query.table.source.measure(plan.request(salt()))
+    source, keys = plan.query.table.source, plan.query.keys
     if plan.finder is not None:
-        exact = _discovered(plan, exact)
-    keys: Any = exact.keys
-    if isinstance(plan.query.keys, ListedKeys):
-        keys = plan.query.keys.table
-    frame = {} if keys is None else {name: keys[name] for name in keys.column_names}
-    return frame, plan.outputs(plan.draw(exact.columns))
+        keys = _discovered(plan, source.measure(plan.request(salt())))
+        # From here on the keys are public, and what is kept of people is decided among them.
+    listed = keys if isinstance(keys, ListedKeys) else None
+    if listed is not None and not len(listed):
+        columns: Any = {measure: _nothing(measure) for measure in plan.measures}
+    else:
+        columns = source.measure(plan.request(salt(), listed)).columns
+    table = None if listed is None else listed.table
+    frame = {} if table is None else {name: table[name] for name in table.column_names}
+    return frame, plan.outputs(plan.draw(columns))
 
 
-def _discovered(plan: Plan, exact: Exact) -> Exact:
-    """The groups that enough people are in, in the order of their keys: that of the data tells."""
-    import pyarrow.compute as pc
-
+def _discovered(plan: Plan, exact: Exact) -> ListedKeys:
+    """The keys that enough people hold, in order: that of the data would tell."""
     assert plan.finder is not None and exact.keys is not None
     kept = np.flatnonzero(plan.finder.mechanism.release(exact.columns[Units()]))
     keys = exact.keys.take(kept)
-    order = pc.sort_indices(keys, [(name, "ascending") for name in keys.column_names]).to_numpy()
-    columns = {measure: values[kept][order] for measure, values in exact.columns.items()}
-    return Exact(keys.take(order), columns)
+    return ListedKeys(keys.sort_by([(name, "ascending") for name in keys.column_names]))
+
+
+def _nothing(measure: Measure) -> Any:
+    size = getattr(measure, "size", None)
+    return np.zeros(0 if size is None else (0, size), np.int64)
 
 
 def _table(frame: dict[str, Any], outputs: list[Output]) -> Any:

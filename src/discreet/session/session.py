@@ -104,6 +104,7 @@ class Session:
         the group need ``group_size=``.
         """
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
+        query.table.source.check(plan.everything)
         cost = cost_in_words(self._ledger.account, plan.guarantee)
         self._ledger.charge(_entry(plan))
         return run(plan, cost=cost)
@@ -121,8 +122,9 @@ class Session:
         """Buy bounds of a column: powers of two between which nearly all of it lies.
 
         They are private themselves, so they can be passed on as ``bounds=``; what lies outside
-        is clamped there. Charged like any query. Error: about 25/ε rows between two powers of
-        two may be overlooked, and one time in a thousand an end is too far out.
+        is clamped there. Charged like any query. Error: about 25·max_rows/ε rows between two powers
+        of two may be overlooked (twice that under replace), and one time in a thousand an end is
+        too far out.
 
         >>> import discreet as dp, pyarrow as pa
         >>> people = dp.table(pa.table({"income": [21_000, 34_500, 28_000] * 1000}))
@@ -130,6 +132,7 @@ class Session:
         >>> session.release_bounds(people, "income", epsilon=1)
         Bounds(lower=16384, upper=65536)
         """
+        self._check_table(table)
         query = table.agg(bounds=Range(column))
         return bounds_of(query, self.release(query, epsilon=epsilon, delta=delta, rho=rho, mu=mu))
 
@@ -146,7 +149,7 @@ class Session:
         """Buy a bound for ``max_groups``: about ``coverage`` of people are in no more groups.
 
         It is private itself, and at most ``most``. Charged like any query. Error: the rank of
-        the chosen bound among people, about 2·ln(most)/ε.
+        the chosen bound among people, about 3·ln(most)/ε at 95 %, twice that under replace.
         """
         spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
         return self._contribution(groups, spend, coverage, most, rows=False)
@@ -237,6 +240,12 @@ class Session:
         self._check_table(query.table)
 
     def _check_table(self, table: Table) -> None:
+        if not isinstance(table, Table):
+            raise InvalidArgument(
+                name="table",
+                expected="the table of this session, with or without steps",
+                given=InvalidArgument.describe_data(table),
+            )
         if table.source is not self._table.source:
             raise InvalidArgument(
                 name="query",

@@ -18,6 +18,7 @@ def table(
     unit: str | None = None,
     relation: Relation | str = Relation.ADD_REMOVE,
     schema: Mapping[str, str] | None = None,
+    delimiter: str = ",",
 ) -> Table:
     """A table of people to ask questions about.
 
@@ -28,7 +29,8 @@ def table(
     the number of people is public).
 
     Types come from the file or table. The cells of a CSV file are text, which takes the type it
-    is used as; ``schema`` fixes types, as in ``schema={"age": "integer"}``. Nothing is read yet.
+    is used as; ``schema`` fixes types, as in ``schema={"age": "integer"}``, and ``delimiter`` says
+    what stands between cells. Nothing is read yet.
 
     >>> import pyarrow as pa
     >>> people = table(pa.table({"id": [1, 1, 2], "days": [3, 5, 8]}), unit="id")
@@ -38,8 +40,14 @@ def table(
     from discreet.engines.sources import open_source
 
     person, neighbours = Unit(unit), Relation.parse(relation)
+    if schema is not None and not isinstance(schema, Mapping):
+        raise InvalidArgument(
+            name="schema",
+            expected='a dict of types, as in {"age": "integer"}',
+            given=InvalidArgument.describe_data(schema),
+        )
     types = None if schema is None else {name: Type.parse(kind) for name, kind in schema.items()}
-    opened = open_source(source, schema=types)
+    opened = open_source(source, schema=types, delimiter=delimiter)
     if unit is not None:
         kind = opened.schema.field(unit, argument="unit").type
         if kind not in (*KEY_TYPES, Type.RAW, Type.TIMESTAMP):

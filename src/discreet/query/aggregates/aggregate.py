@@ -137,8 +137,10 @@ def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fra
             "session.release_bounds buys them privately",
         )
     lower, upper = interval(bounds, name="bounds")
-    if max(abs(lower), abs(upper)) > 10**100:
+    if max(abs(lower), abs(upper)) > 10**100 or (upper - lower) * 10**100 < 1:
         raise InvalidArgument(
-            name="bounds", expected="between -1e100 and 1e100", given="larger ones"
+            name="bounds",
+            expected="between -1e100 and 1e100, and at least 1e-100 apart",
+            given="others",
         )
     return lower, upper

@@ -75,7 +75,7 @@ class Commonest:
                 name=column,
                 kind="choice",
                 values=values[chosen[:, rank]],
-                error=np.full(len(chosen), bought.errors[rank]),
+                error=np.full(len(chosen), bought.errors()[rank]),
                 error_name=f"{column}_count_error",
                 sources=(self.part.words,),
             )
@@ -90,7 +90,7 @@ class Commonest:
         assert isinstance(chooser, Chooser)
         return [
             Expected(column, float(error), "rows fewer than the best")
-            for column, error in zip(self._names(name), chooser.errors, strict=True)
+            for column, error in zip(self._names(name), chooser.errors(), strict=True)
         ]
 
     def _names(self, name: str) -> list[str]:

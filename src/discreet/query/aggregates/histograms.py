@@ -130,6 +130,9 @@ def histogram(
         )
     ends = tuple(number(edge, name="edges") for edge in edges or ())
     rising = all(a < b for a, b in pairwise(ends))
+    rising = rising and all(abs(end) <= 10**100 for end in ends)
     if edges is not None and (len(ends) < 2 or not rising):
-        raise InvalidArgument(name="edges", expected="at least two rising numbers", given="others")
+        raise InvalidArgument(
+            name="edges", expected="at least two rising numbers of at most 1e100", given="others"
+        )
     return Histogram(column, ends, tuple(categories or ()), read_weight(weight))

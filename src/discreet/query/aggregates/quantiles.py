@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,14 +22,16 @@ from discreet.query.aggregates.aggregate import (
     read_number,
     read_weight,
 )
+from discreet.query.aggregates.counts import count_error, read_count
 from discreet.query.bought import Bought, Chooser
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.grid import Grid
 from discreet.query.measures import GridBins
-from discreet.query.parts import Part, QuantileChoice
+from discreet.query.parts import Part, PresenceCounts, QuantileChoice, RowCount
 from discreet.query.schema import Schema, Type
 
+_TIELESS = 2  # so many quantiles do not mind values that many rows share
 _POINTS = 1024  # of the default grid, where values are not whole numbers
 MOST_POINTS = 2**20
 
@@ -78,7 +81,14 @@ class Quantile:
                 expected=f"large enough for at most {MOST_POINTS} points between the bounds",
                 given="a smaller one",
             )
-        return Grid(exponent, low, max(high, low))
+        if high <= low:
+            raise InvalidArgument(
+                name="bounds",
+                expected="wide enough for two points of the grid",
+                given=f"bounds without two multiples of {float(1 / scale):g}",
+                hint="say a smaller step=, or cast the column to real",
+            )
+        return Grid(exponent, low, high)
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
         """One choice."""
@@ -91,7 +101,8 @@ class Quantile:
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
         """The chosen grid points, and how far their ranks may be off."""
         part = self.part
-        chosen, errors = noisy.values[part], self._errors(noisy.bought)
+        chosen = noisy.values[part]
+        errors = self._errors(noisy.bought, self._heaviest(noisy))
         return [
             Output(
                 name=column,
@@ -100,7 +111,7 @@ class Quantile:
                 error=np.full(len(chosen), errors[p]),
                 error_name=f"{column}_rank_error",
                 sources=(part.words,),
-                integer=self.grid.exponent <= 0,
+                integer=self._whole,
                 bounds=(float(self.bounds[0]), float(self.bounds[1])),
             )
             for column, p in self._names(name)
@@ -110,13 +121,27 @@ class Quantile:
         self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
     ) -> list[Expected]:
         """In ranks, the same for groups of any size."""
-        errors = self._errors(bought)
-        return [Expected(column, errors[p], "ranks") for column, p in self._names(name)]
+        errors = self._errors(bought, size)
+        by_size = len(self.part.probabilities) > _TIELESS
+        return [Expected(column, errors[p], "ranks", by_size) for column, p in self._names(name)]
 
-    def _errors(self, bought: Mapping[Part, Bought]) -> dict[Fraction, float]:
+    def _errors(self, bought: Mapping[Part, Bought], heaviest: int | None) -> dict[Fraction, float]:
         chooser = bought[self.part]
         assert isinstance(chooser, Chooser)
-        return dict(zip(self.part.probabilities, map(float, chooser.errors), strict=True))
+        if heaviest is None:
+            return dict.fromkeys(self.part.probabilities, math.inf)
+        return dict(zip(self.part.probabilities, map(float, chooser.errors(heaviest)), strict=True))
+
+    def _heaviest(self, noisy: Noisy) -> int | None:
+        """How many rows may share one value: as many as the largest group has, if it is known."""
+        if len(self.part.probabilities) <= _TIELESS:
+            return 1
+        counts = [part for part in noisy.values if isinstance(part, RowCount | PresenceCounts)]
+        for part in counts:
+            bought, values = noisy.bought[part], read_count(noisy, part, everything=True)
+            if len(values):
+                return max(1, math.ceil(int(values.max()) + count_error(bought, everything=True)))
+        return None
 
     def _names(self, name: str) -> list[tuple[str, Fraction]]:
         if not self.several:
@@ -126,9 +151,16 @@ class Quantile:
     def _points(self, indices: Any) -> Any:
         grid = self.grid
         steps = indices + grid.lower
-        if grid.exponent <= 0:
+        if self._whole:
             return steps << -grid.exponent
         return np.ldexp(steps.astype(np.float64), -grid.exponent)
+
+    @property
+    def _whole(self) -> bool:
+        """Are all candidates integers of 64 bits?"""
+        grid = self.grid
+        largest = max(abs(grid.lower), abs(grid.upper))
+        return grid.exponent <= 0 and largest.bit_length() - grid.exponent < 63
 
 
 def quantile(
@@ -143,7 +175,9 @@ def quantile(
 
     Chosen by the exponential mechanism among the multiples of a power of two near ``step``
     within ``bounds`` (whole numbers: 1, otherwise about a thousandth of the width). All quantiles
-    of one column in a query share one price. Error: in ranks, the same in each group.
+    of one column in a query share one price. Error: in ranks, the same in each group; that of three
+    and more also depends on how many rows share a value, and is unknown (infinite) unless a
+    ``count()`` is asked beside them.
 
     >>> quantile("days", [0.25, 0.75], bounds=(0, 60)).probabilities
     (Fraction(1, 4), Fraction(3, 4))
