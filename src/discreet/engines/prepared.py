@@ -12,7 +12,6 @@ from discreet.query.keys import ListedKeys
 from discreet.query.request import Request
 
 _MOST: Final = 64
-_FEW_KEYS: Final = 1000  # lists up to this length are told apart by their contents
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,18 +19,21 @@ class Prepared:
     """For each question, its query and the public tables that it names."""
 
     seen: OrderedDict[object, tuple[Any, dict[str, Any]]] = field(default_factory=OrderedDict)
+    checked: OrderedDict[object, None] = field(default_factory=OrderedDict)
+
+    def knows(self, request: Request) -> bool:
+        """Was an equal request found good before?"""
+        return _asked(request) in self.checked
+
+    def note(self, request: Request) -> None:
+        """It was found good."""
+        self.checked[_asked(request)] = None
+        while len(self.checked) > _MOST:
+            self.checked.popitem(last=False)
 
     def query(self, request: Request, run: DuckDbPass, build: Callable[[], Any]) -> Any:
         """The query of an equal request, with this request's salt; else a new one."""
-        asked = (
-            request.steps,
-            request.unit,
-            request.group,
-            _contents(request.keys),
-            request.bound,
-            request.measures,
-            tuple(run.known.items()),
-        )
+        asked = (_asked(request), tuple(run.known.items()))
         if (found := self.seen.get(asked)) is not None:
             query, beside = found
             run.beside.update(beside)
@@ -43,8 +45,13 @@ class Prepared:
         return query
 
 
-def _contents(keys: object) -> object:
-    if isinstance(keys, ListedKeys) and len(keys) <= _FEW_KEYS:
-        columns = [tuple(column.to_pylist()) for column in keys.table.columns]
-        return (*columns, str(keys.table.schema))
-    return keys
+def _asked(request: Request) -> object:
+    """All of a request but its salt."""
+    return (
+        request.steps,
+        request.unit,
+        request.group,
+        request.keys.digest if isinstance(request.keys, ListedKeys) else request.keys,
+        request.bound,
+        request.measures,
+    )

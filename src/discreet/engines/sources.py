@@ -64,6 +64,8 @@ class IbisSource:
         """Build the query, and leave it at that."""
         _check_size(request)
         asked, _ = with_lookups(request)
+        if self.prepared.knows(asked):
+            return
         columns = columns_needed(asked, self.kinds)
         built = False
         with contextlib.suppress(Exception):  # whose words are not for the caller
@@ -81,6 +83,7 @@ class IbisSource:
                 given="one that it cannot",
                 hint="look for constant conditions, empty lists and columns without a name",
             )
+        self.prepared.note(asked)
 
     def measure(self, request: Request) -> Exact:
         """Compute; what fails after the first row is touched is an EngineError without detail."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from discreet.errors import InvalidArgument
@@ -33,6 +35,17 @@ class ListedKeys:
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What tells two lists apart: a hash of all that they hold."""
+        digest = hashlib.blake2b(str(self.table.schema).encode())
+        for column in self.table.columns:
+            for chunk in column.chunks:
+                digest.update(f"{len(chunk)},{chunk.offset}".encode())
+                for buffer in chunk.buffers():
+                    digest.update(b"" if buffer is None else memoryview(buffer))
+        return digest.digest()
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from typing import Any
 
 from discreet.errors import Refused
 from discreet.guarantees import ZCDP, Guarantee, Pure, compose
-from discreet.guarantees.accounts.charges import price
+from discreet.guarantees.accounts.charges import Charge, price
 from discreet.guarantees.accounts.filters import Filter
+from discreet.guarantees.accounts.notions import sum_of
 from discreet.query.aggregates.aggregate import Expected, Noisy, Output
 from discreet.query.bought import Bought, Chooser, Finder, Noise, buy
 from discreet.query.counting import Counting
@@ -126,12 +127,13 @@ def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> P
     total = sum(weights.values())
     shares = {part: weight / total for part, weight in weights.items()}
     choices = [
-        _Choice(money, bought, reason)
+        _Choice(money, bought, reason, account)
         for money, bought, reason in _candidates(query, spend, shares, account)
     ]
-    choices.sort(key=lambda choice: (not choice.fits(account), choice.score(account)))
+    if len(choices) > 1:
+        choices.sort(key=lambda choice: (not choice.fits, choice.score))
     best = choices[0]
-    return Plan(query, spend, counting, best.bought, best.money, _reason(choices, account))
+    return Plan(query, spend, counting, best.bought, best.money, _reason(choices))
 
 
 @dataclass(frozen=True)
@@ -139,26 +141,35 @@ class _Choice:
     money: Currency
     bought: dict[Part, Bought]
     reason: str
+    account: Filter | None
 
-    def score(self, account: Filter | None) -> float:
+    @cached_property
+    def score(self) -> float:
         """The mean of the logarithms of all errors: how they compare does not depend on units.
 
         On an account in ρ or μ², of the errors for a charge of 1: they shrink with its root.
         """
         noise = [one for one in self.bought.values() if isinstance(one, Noise)]
         size = sum(math.log(one.deviation) for one in noise) / max(len(noise), 1)
-        if account is None or isinstance(account.limit, Pure):
+        if self.account is None or isinstance(self.account.limit, Pure):
             return size
-        return size + math.log(price(type(account.limit), self.guarantee, 0).amount) / 2
-
-    def fits(self, account: Filter | None) -> bool:
-        """Has the account room for it?"""
-        return account is None or account.remaining(self.guarantee) > 0
+        return size + math.log(self.charge.amount) / 2
 
     @cached_property
-    def guarantee(self) -> Guarantee:
-        """What all of it promises together."""
-        return compose([one.guarantee for one in self.bought.values()])
+    def fits(self) -> bool:
+        """Has the account room for it?"""
+        if self.account is None:
+            return True
+        room = sum_of(self.account.limit) - self.account.total
+        slack = self.account.slack - self.account.spent_slack
+        return self.charge.amount <= room and self.charge.slack <= slack
+
+    @cached_property
+    def charge(self) -> Charge:
+        """What it takes from the account."""
+        assert self.account is not None
+        together = compose([one.guarantee for one in self.bought.values()])
+        return price(type(self.account.limit), together, 0)
 
 
 def _candidates(
@@ -210,15 +221,15 @@ def _only_laplace(spend: Spend, *, pure: bool) -> str:
     return "a spend in ε alone is a pure promise, which Gaussian noise never gives"
 
 
-def _reason(choices: list[_Choice], account: Filter | None) -> str:
+def _reason(choices: list[_Choice]) -> str:
     best, *others = choices
     if not others:
         return best.reason
     name = "Laplace" if best.money.noise == "gaussian" else "Gaussian"
-    if best.fits(account) and not others[0].fits(account):
+    if best.fits and not others[0].fits:
         return f"this account has no room for {name} noise of this spend"
-    ratio = math.exp(others[0].score(account) - best.score(account))
-    basis = "this spend" if account is None else "what is charged to this account"
+    ratio = math.exp(others[0].score - best.score)
+    basis = "this spend" if best.account is None else "what is charged to this account"
     return f"for {basis} {name} noise would be {ratio:.3g} times as large"
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, probability, round_up
 from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
-from discreet.guarantees.accounts.charges import price
+from discreet.guarantees.accounts.charges import Charge, price
 from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.accounts.notions import Notion, in_words, sum_of
 from discreet.query.numbers import short
@@ -58,9 +58,11 @@ def cost_in_words(account: Filter, guarantee: Guarantee) -> str:
 def account_in_words(account: Filter, plan: Plan) -> tuple[str, ...]:
     """What a plan means for this account."""
     kind = type(account.limit)
-    fits = account.remaining(plan.guarantee)
-    part = price(kind, plan.guarantee, 0).amount / sum_of(account.limit)
-    cost = f"Cost: {cost_in_words(account, plan.guarantee)} ({short(100 * float(part))} % of all)"
+    charge = price(kind, plan.guarantee, 0)
+    fits = _times(account, charge)
+    part = charge.amount / sum_of(account.limit)
+    words = in_words(kind, charge.amount, charge.slack)
+    cost = f"Cost: {words} ({short(100 * float(part))} % of all)"
     spent = in_words(kind, account.total, account.spent_slack)
     limit = in_words(kind, sum_of(account.limit), account.slack)
     so_far = f"{spent} of {limit} is spent"
@@ -68,6 +70,13 @@ def account_in_words(account: Filter, plan: Plan) -> tuple[str, ...]:
         return (f"{cost}; {so_far}, so this does not fit.",)
     after = f"{fits - 1:,} more like it fit" if fits > 1 else "none like it fits"
     return (f"{cost}; {so_far}, and after this {after}.",)
+
+
+def _times(account: Filter, charge: Charge) -> int:
+    """How many such charges fit."""
+    rooms = [(sum_of(account.limit) - account.total, charge.amount)]
+    rooms += [(account.slack - account.spent_slack, charge.slack)]
+    return int(min(room // size for room, size in rooms if size))
 
 
 def notion_in_words(notion: Notion) -> str:
