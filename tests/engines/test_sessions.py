@@ -110,3 +110,15 @@ def test_odd_keys_everywhere(backend):
     frame = session.release(query, epsilon=10**8).to_arrow()
     assert frame["n"].to_pylist() == [*range(1, len(ODD) + 1), 0, 0, 0]
     assert frame["k"].to_pylist() == [*ODD, "A", "\\\\", "none"]
+
+
+def test_groups_without_a_value_are_still_counted(backend):
+    """Catches a group that is lost because its sum is missing."""
+    rows = pa.table({"k": ["A", "A", "B"], "x": pa.array([None, None, 1.0], pa.float64())})
+    table = dp.table(stored(backend, rows))
+    session = dp.Session(table, budget=dp.Pure(10**9))
+    query = table.group_by("k", keys=["A", "B"]).agg(
+        s=dp.sum("x", bounds=(0, 9)), n=dp.count(), m=dp.median("x", bounds=(0, 9))
+    )
+    frame = session.release(query, epsilon=10**8).to_arrow()
+    assert frame["n"].to_pylist() == [2, 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+import ibis
 import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
@@ -50,7 +51,12 @@ def placed(grouped: ir.Table, cells: Cells, listed: ir.Table | ListedKeys | None
     """
     if isinstance(listed, ListedKeys):
         (key,), (named,), (kind,) = cells.keys, listed.table.columns, key_types(listed)
-        return grouped.filter(grouped[key].isin([literal(k, kind) for k in named.to_pylist()]))
+        is_listed = grouped[key].isin([literal(k, kind) for k in named.to_pylist()])
+        # Asked beside something that only a group has, which is always true, so that Spark does
+        # not ask it of every row instead.
+        measured = grouped[next(name for name in grouped.columns if name not in (key, "b"))]
+        always = ibis.coalesce(measured.cast("string"), "missing") != ""
+        return grouped.filter(ibis.ifelse(always, is_listed, False))
     if listed is None:
         there = [grouped[name].notnull() for name in cells.nullable]
         return grouped.filter(there) if there else grouped

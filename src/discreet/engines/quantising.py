@@ -91,6 +91,15 @@ def _of_reals(x: ir.Value, grid: Grid, dialect: Dialect) -> ir.Value:
     if x.type().is_integer():
         x = x.cast("float64")
     lower, upper = (math.ldexp(end, -grid.exponent) for end in (grid.lower, grid.upper))
+    if dialect is not Dialect.DUCKDB:
+        inside = ibis.cases(
+            (x <= real(lower), real(lower)),
+            (x <= real(upper), x),
+            (is_number(x, dialect), real(upper)),
+            else_=ibis.null("float64"),
+        )
+        steps = floor(_scaled(inside, grid.exponent, dialect) + real(0.5)).cast("int64")
+        return steps - whole(grid.centre) if grid.centre else steps
     # Whatever is far outside becomes an end, and a NaN null.
     far = math.ldexp(_EXACT, -grid.exponent)
     near = ibis.cases(
