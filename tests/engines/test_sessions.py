@@ -122,3 +122,23 @@ def test_groups_without_a_value_are_still_counted(backend):
     )
     frame = session.release(query, epsilon=10**8).to_arrow()
     assert frame["n"].to_pylist() == [2, 1]
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_a_spark_frame_is_a_source(spark, ansi):
+    """Catches a frame that cannot be opened, or a bad row that stops it in ANSI mode."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.ansi.enabled", ansi)
+    texts = pa.table({"k": ["A", "A", "B"], "t": ["1", "x", "99999999999999999999"]})
+    table = dp.table(session.createDataFrame(texts))
+    asked = dp.Session(table, budget=dp.Pure(10**9))
+    number = dp.count(lambda row: row.t.cast("integer") / 0)
+    query = table.group_by("k", keys=["A", "B"]).agg(
+        n=dp.count(), there=dp.count(lambda row: row.t.cast("integer")), none=number
+    )
+    frame = asked.release(query, epsilon=10**8).to_arrow()
+    assert frame["n"].to_pylist() == [2, 1]
+    assert frame["there"].to_pylist() == [1, 0] and frame["none"].to_pylist() == [0, 0]
+    assert (
+        session.conf.get("spark.sql.ansi.enabled") == ansi
+    )  # the caller's session stays as it was

@@ -8,6 +8,11 @@ import pytest
 from discreet.errors import InvalidArgument
 from discreet.neighbors import Relation
 from discreet.query.contribution import Bound, Contribution, contribution_of
+from discreet.query.expressions import Typed
+from discreet.query.grid import Grid
+from discreet.query.measures import Total
+from discreet.query.parts import ValueSum
+from discreet.query.schema import Type
 
 GROUPS = 3
 
@@ -124,3 +129,12 @@ def test_senseless_bounds_are_refused(limits):
     full = {"max_groups": None, "max_rows_per_group": None, "max_rows": None} | limits
     with pytest.raises(InvalidArgument):
         Bound.read(**full)
+
+
+@pytest.mark.parametrize(("grid", "apart"), [((5, 7, 0), 7), ((-3, 7, 0), 10), ((5, 7, 6), 2)])
+def test_a_sum_allows_for_people_without_a_value(grid, apart):
+    """Catches a sensitivity under replace that forgets someone who adds nothing to the sum."""
+    low, high, centre = grid
+    value = Typed("column", (), "x", Type.INTEGER, True)
+    part = ValueSum(Total(value, Grid(0, low, high, centre)), "x")
+    assert part.moves(Contribution(1, 1, 1, Relation.REPLACE, False)).l1 == apart

@@ -216,3 +216,15 @@ def test_on_an_account_in_rho_errors_are_compared_at_the_same_charge():
         make_plan(query, Spend.read(epsilon=e, delta=1e-6), account=account) for e in (1, 20)
     )
     assert small.money.noise == "gaussian" and large.money.noise == "laplace"
+
+
+def test_the_share_of_keys_that_are_discovered():
+    """Catches shares in the sentence that are not the mechanism's, at the sizes it names."""
+    query = people().group_by("ward", keys="discover").agg(n=dp.count())
+    plan = make_plan(query, Spend.read(epsilon=1, delta=1e-6))
+    shares = re.findall(r"([\d,]+) people with ([\d.]+) %", str(explain(plan)))
+    assert len(shares) >= 4
+    for size, share in shares:
+        exact = 100 * plan.finder.mechanism.keep_probability(int(size.replace(",", "")))
+        assert float(share) == pytest.approx(exact, rel=0.01)
+    assert "Bought: discovered keys" in str(explain(plan))  # an item of its own

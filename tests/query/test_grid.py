@@ -108,8 +108,3 @@ def test_missing_values() -> None:
     # Catches a NaN that is summed.
     assert Grid(0, 0, 1).quantise(None) is None
     assert Grid(0, 0, 1).quantise(math.nan) is None
-
-
-def test_reach_counts_giving_nothing() -> None:
-    # Catches a sensitivity that forgets a person without a value.
-    assert Grid(0, 5, 7).reach == 7 and Grid(0, -3, 7).reach == 10 and Grid(0, 5, 7, 6).reach == 2

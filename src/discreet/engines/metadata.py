@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import ibis.expr.datatypes as dt
 import pyarrow as pa
-import pyarrow.types as at
 
 from discreet.errors import InvalidArgument
+from discreet.query.public import type_of
 from discreet.query.schema import Field, Schema, Type
 
 if TYPE_CHECKING:
@@ -40,28 +40,6 @@ ARROW: Final[dict[Type, pa.DataType]] = {
 }
 
 
-def arrow_type(kind: pa.DataType) -> Type:
-    """The type of an Arrow column.
-
-    >>> arrow_type(pa.uint64()), arrow_type(pa.dictionary(pa.int8(), pa.string()))
-    (<Type.INTEGER: 'integer'>, <Type.TEXT: 'text'>)
-    """
-    if at.is_dictionary(kind):
-        return arrow_type(kind.value_type)
-    rules = (
-        (at.is_boolean, Type.BOOLEAN),
-        (at.is_integer, Type.INTEGER),
-        (at.is_floating, Type.REAL),
-        (at.is_decimal, Type.REAL),
-        (at.is_string, Type.TEXT),
-        (at.is_large_string, Type.TEXT),
-        (at.is_string_view, Type.TEXT),
-        (at.is_date, Type.DATE),
-        (at.is_timestamp, Type.TIMESTAMP),
-    )
-    return next((found for rule, found in rules if rule(kind)), Type.OTHER)
-
-
 def ibis_type(kind: dt.DataType) -> Type:
     """The type of an Ibis column.
 
@@ -84,7 +62,7 @@ def ibis_type(kind: dt.DataType) -> Type:
 def arrow_schema(schema: pa.Schema) -> Schema:
     """Names and types of an Arrow schema."""
     return _checked(
-        Field(field.name, kind := arrow_type(field.type), field.nullable or kind in _MISSING)
+        Field(field.name, kind := type_of(field.type), field.nullable or kind in _MISSING)
         for field in schema
     )
 

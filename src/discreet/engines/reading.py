@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from discreet.engines.calls import real
 from discreet.engines.dialects import Dialect
-from discreet.engines.metadata import ARROW, IBIS, LARGEST, arrow_type
+from discreet.engines.metadata import ARROW, IBIS, LARGEST
 from discreet.engines.passes import Pass
 from discreet.engines.rows import UNIT, Rows
 from discreet.query.checking import as_type
 from discreet.query.expressions import Typed, columns_of
 from discreet.query.measures import Total
+from discreet.query.public import type_of
 from discreet.query.request import Request
 from discreet.query.schema import Schema, Type
 from discreet.query.steps import Join, Mutate, Select, Where
@@ -80,7 +81,7 @@ def canonical(table: pa.Table, *, prefix: str) -> pa.Table:
     >>> canonical(pa.table({"ward": pa.array(["A"]).dictionary_encode()}), prefix="p").schema
     p0: string
     """
-    arrays = [column.cast(ARROW[arrow_type(column.type)]) for column in table.columns]
+    arrays = [column.cast(ARROW[type_of(column.type)]) for column in table.columns]
     return pa.table(arrays, names=[f"{prefix}{i}" for i in range(len(arrays))])
 
 

@@ -56,14 +56,17 @@ def tail_point(
     array([196., 200., 442.])
     """
     miss = float(1 - probability(confidence, name="confidence"))
-    s, n, grid = (
-        float(positive(value, name=name))
-        for value, name in ((scale_s, "scale_s"), (scale_n, "scale_n"), (step, "step"))
-    )
+    s, n, grid = _sizes(scale_s, scale_n, step)
     size = np.abs(np.asarray(m, np.float64))
     if not size.ndim:
         return np.float64(_single(s, n, float(size), miss, grid, noise))
     return _tail(s, n, size, miss, grid, noise)
+
+
+def _sizes(scale_s: Number, scale_n: Number, step: Number) -> tuple[float, float, float]:
+    sizes = {"scale_s": scale_s, "scale_n": scale_n, "step": step}
+    s, n, grid = (float(positive(value, name=name)) for name, value in sizes.items())
+    return s, n, grid
 
 
 def _tail(s: float, n: float, m: Floats, miss: float, grid: float, noise: Noise) -> Floats:
@@ -110,10 +113,7 @@ def mean_error(
     h = float(positive(half_width, name="half_width"))
     total, size = np.broadcast_arrays(np.asarray(S, np.float64), np.asarray(N, np.float64))
     miss = float(1 - probability(confidence, name="confidence"))
-    s, n, grid = (
-        float(positive(value, name=name))
-        for value, name in ((scale_s, "scale_s"), (scale_n, "scale_n"), (step, "step"))
-    )
+    s, n, grid = _sizes(scale_s, scale_n, step)
     knots, tails = _table(s, n, h, miss, grid, noise)
 
     def passed(mean: Floats) -> Floats:

@@ -44,12 +44,6 @@ class Grid:
         """How far a value can be from 0, in steps."""
         return max(abs(self.lower - self.centre), abs(self.upper - self.centre))
 
-    @property
-    def reach(self) -> int:
-        """How far apart two contributions can be, where giving none counts as 0, in steps."""
-        low, high = self.lower - self.centre, self.upper - self.centre
-        return max(high, 0) - min(low, 0)
-
     def quantise(self, x: float | int | None) -> int | None:
         """q(x); None where the value is missing. What engines must agree with.
 

@@ -157,7 +157,7 @@ class Cell:
 
     def fill_null(self, value: Value) -> Cell:
         """The value, or a literal where it is missing."""
-        return self._with("fill_null", literal_of(value))
+        return self._with("fill_null", plain(value))
 
     def cast(self, to: str | Type) -> Cell:
         """The value as another type; missing where it is not of that type."""
@@ -314,11 +314,6 @@ def build(source: str | Callable[[Row], Any], schema: Schema, *, argument: str) 
 def read_operand(value: Operand) -> Expression:
     """A cell's expression, or a literal."""
     return value.expression if isinstance(value, Cell) else literal(plain(value))
-
-
-def literal_of(value: Value) -> Value:
-    """A literal where no cell may stand."""
-    return plain(value)
 
 
 def plain(value: Any) -> Value:
