@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from discreet.guarantees import compose as compose
     from discreet.guarantees import from_dp_event as from_dp_event
     from discreet.guarantees import to_dp_event as to_dp_event
+    from discreet.ledger.ledger import Ledger as Ledger
     from discreet.mechanisms.above_threshold import AboveThreshold as AboveThreshold
     from discreet.mechanisms.calibrate import calibrate as calibrate
     from discreet.mechanisms.exponential import Exponential as Exponential
@@ -87,6 +88,7 @@ _HOMES = {
     "InvalidArgument LedgerDamaged LooseBound Refused RelationMismatch UnboundedSensitivity",
     "guarantees": "Approx BoundedRange Composition Filter GDP Guarantee LaplacePair Least "
     "LossDistribution Pure ResponsePair TotalVariation ZCDP compose from_dp_event to_dp_event",
+    "ledger.ledger": "Ledger",
     "mechanisms.above_threshold": "AboveThreshold",
     "mechanisms.calibrate": "calibrate",
     "mechanisms.exponential": "Exponential",

@@ -103,15 +103,20 @@ class BudgetExceeded(Refused):
     'the request needs ε = 2, but ε = 1.5 of ε = 3 is already spent'
     """
 
-    def __init__(self, requested: object, spent: object, limit: object) -> None:
-        super().__init__(requested, spent, limit)
+    def __init__(
+        self, requested: object, spent: object, limit: object, account: str | None = None
+    ) -> None:
+        super().__init__(requested, spent, limit, account)
         self.requested = requested
         self.spent = spent
         self.limit = limit
+        self.account = account
 
     def __str__(self) -> str:
+        whose = "" if self.account is None else f" (the cap of {self.account})"
         return (
-            f"the request needs {self.requested}, but {self.spent} of {self.limit} is already spent"
+            f"the request needs {self.requested}, but {self.spent} of {self.limit} is already "
+            f"spent{whose}"
         )
 
 

@@ -22,7 +22,6 @@ import pytest
 DEBIAN = Path("/usr/lib/postgresql")
 CLUSTER = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]
 OPTIONS = ["-h", "", "-c", "unix_socket_permissions=0700", "-c", "shared_buffers=64MB"]
-OPTIONS += ["-c", "fsync=off"]  # nothing here outlives the tests
 
 
 def programs(folder: Path) -> Path:
@@ -71,4 +70,4 @@ def postgres_server() -> Iterator[dict[str, str]]:
                         time.sleep(0.05)
                     yield {"host": name, "user": "postgres", "database": "postgres"}
                 finally:
-                    server.send_signal(signal.SIGINT)  # closes what is still connected
+                    server.send_signal(signal.SIGQUIT)  # at once: nothing here outlives the tests

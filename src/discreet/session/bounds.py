@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from discreet.errors import InvalidArgument
@@ -9,12 +10,15 @@ from discreet.exact import Number, integer, probability
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.query.aggregates.ranges import Range
+from discreet.query.bought import protects
 from discreet.query.request import Request
 from discreet.query.schema import Type
 from discreet.query.spend import Currency, Spend
 from discreet.query.table import Grouped, Query
-from discreet.release import Result
+from discreet.release import ColumnInfo, Result
 from discreet.session.running import guarded, salt
+
+_SURE = Fraction(95, 100)
 
 
 class Bounds(NamedTuple):
@@ -82,6 +86,24 @@ class ContributionChoice:
             return 1 + int(self.mechanism.release(counts)[0])
 
         return guarded(work)
+
+    def result(self, chosen: int, *, cost: str) -> Result:
+        """The choice as a table, for the ledger to keep."""
+        import pyarrow as pa
+
+        table = self.grouped.table
+        rank = float(self.mechanism.error(_SURE, candidates=self.most)[0])
+        columns = (
+            ColumnInfo("bound", "value", kind="quantile", bounds=(1, self.most), integer=True),
+            ColumnInfo("bound_rank_error", "error", of="bound"),
+        )
+        return Result(
+            pa.table({"bound": [chosen], "bound_rank_error": [rank]}),
+            columns,
+            guarantee=self.guarantee,
+            cost=cost,
+            protects=protects(table.relation, table.unit.column),
+        )
 
 
 def _money(spend: Spend) -> Currency:

@@ -8,33 +8,47 @@ charge stands either way: there are no refunds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from fractions import Fraction
+from os import PathLike
+from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument, RelationMismatch
 from discreet.exact import Number
 from discreet.guarantees import Guarantee
-from discreet.guarantees.accounts.notions import Notion
-from discreet.ledger import Entry, MemoryLedger
-from discreet.ledger.entry import Ledger
+from discreet.guarantees.accounts.filters import Filter
+from discreet.guarantees.accounts.notions import Notion, sum_of
+from discreet.ledger import Budget, Entry, History
 from discreet.query.aggregates.aggregate import ColumnLike
 from discreet.query.aggregates.ranges import Range
+from discreet.query.document import query_document
 from discreet.query.explain import Explanation, explain
 from discreet.query.plan import Plan, make_plan
 from discreet.query.search import least_spend
 from discreet.query.spend import Spend
 from discreet.query.table import Grouped, Query, Table
 from discreet.release import Result
+from discreet.release.storing import from_bytes, to_bytes
 from discreet.session.bounds import Bounds, ContributionChoice, bounds_of
 from discreet.session.budget import (
-    Budget,
-    account_in_words,
-    cost_in_words,
+    accounts_in_words,
     left,
     notion_in_words,
-    open_account,
+    planning_account,
 )
+from discreet.session.claims import (
+    asked,
+    check_same,
+    claim_for,
+    claim_for_choice,
+    read_key,
+    unanswered,
+)
+from discreet.session.opening import open_purse
 from discreet.session.running import run
+from discreet.signing import load_private
+
+if TYPE_CHECKING:
+    from discreet.ledger.ledger import Ledger
 
 
 class Session:
@@ -45,7 +59,13 @@ class Session:
     that implies it. ``slack`` is the part of δ that may go to mechanisms that fail outright with
     a small probability, such as discovered keys; half of an ``Approx`` budget's δ unless given.
 
-    The budget is kept in the memory of this process.
+    The budget is kept in the memory of this process, or, given ``ledger``, on disk: the path of a
+    file, the address of a PostgreSQL database, or a `Ledger`. Then it outlives crashes and is
+    shared by every session that opens it. A missing ledger or dataset is made only with
+    ``create=True``, and a dataset that is there keeps its cap: leave ``budget`` out, or give the
+    same. ``dataset`` names it, unless it is the only one; ``analyst`` says who asks, and their
+    own cap binds too; ``key`` is the private key that the ledger is sealed with, and that
+    certificates are signed with.
 
     >>> import discreet as dp, pyarrow as pa
     >>> people = dp.table(pa.table({"age": [34, 51, 28], "ward": ["A", "B", "A"]}))
@@ -56,7 +76,18 @@ class Session:
     (['ward', 'n', 'n_error'], Pure(epsilon=Fraction(1, 2)))
     """
 
-    def __init__(self, table: Table, *, budget: Budget, slack: Number | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        *,
+        budget: Budget | None = None,
+        slack: Number | None = None,
+        ledger: str | PathLike[str] | Ledger | None = None,
+        create: bool = False,
+        dataset: str | None = None,
+        analyst: str | None = None,
+        key: str | PathLike[str] | None = None,
+    ) -> None:
         if not isinstance(table, Table):
             raise InvalidArgument(
                 name="table",
@@ -64,7 +95,17 @@ class Session:
                 given=InvalidArgument.describe_data(table),
             )
         self._table = table
-        self._ledger: Ledger = MemoryLedger(open_account(budget, slack))
+        self._signer = None if key is None else load_private(key)
+        self._purse = open_purse(
+            table,
+            budget=budget,
+            slack=slack,
+            ledger=ledger,
+            create=create,
+            dataset=dataset,
+            analyst=analyst,
+            key=key,
+        )
 
     # -- asking ------------------------------------------------------------------------------------
 
@@ -84,7 +125,7 @@ class Session:
         Costs nothing.
         """
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
-        return explain(plan, account=account_in_words(self._ledger.account, plan))
+        return explain(plan, account=accounts_in_words(self._purse.caps, plan))
 
     def release(
         self,
@@ -96,18 +137,42 @@ class Session:
         mu: Number | None = None,
         error: Number | Mapping[str, Number] | None = None,
         group_size: int | None = None,
+        idempotency_key: str | None = None,
     ) -> Result:
         """Answer a query, for a spend in ε, (ε, δ), ρ or μ, which is charged first.
 
         With ``error=`` in place of a spend, the least one that keeps all columns (or, given a
         dict, those named) within that 95 % error; columns whose error depends on the size of
         the group need ``group_size=``.
+
+        A release under an ``idempotency_key`` is made once: asked again, the stored answer is
+        returned, the same noise for no further cost. Another query under it is refused, and so is
+        one that was charged and cut off before its answer was stored.
         """
+        self._check(query)
+        key = read_key(idempotency_key)
+        spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "error": error}
+        digest = asked(query_document(query), **spend, group_size=group_size)
+        if key is not None and (found := self._purse.find(key)) is not None:
+            return self._again(found, digest, key)
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
         query.table.source.check(plan.everything)
-        cost = cost_in_words(self._ledger.account, plan.guarantee)
-        self._ledger.charge(_entry(plan))
-        return run(plan, cost=cost)
+        entry = self._purse.charge(claim_for(plan, digest=digest, key=key))
+        result = run(plan, cost=entry.costs[0].words)
+        self._purse.keep(entry, lambda: to_bytes(result, certificate=None))
+        return result
+
+    def recall(self, entry: Entry) -> Result:
+        """The answer of an earlier release, as ``history`` lists it: free, and the same noise."""
+        reply = self._purse.reply(entry) if isinstance(entry, Entry) else None
+        if reply is None:
+            raise InvalidArgument(
+                name="entry",
+                expected="an entry of session.history whose answer was stored",
+                given="another",
+                hint="a release that was cut off has none, nor has a charge made by hand",
+            )
+        return from_bytes(reply)[0]
 
     def release_bounds(
         self,
@@ -175,27 +240,30 @@ class Session:
     @property
     def spent(self) -> Guarantee:
         """What has been charged so far, in the notion of the budget."""
-        return self._ledger.account.spent
+        return self._account.spent
 
     @property
     def remaining(self) -> Notion:
-        """What is left, in the notion of the budget."""
-        return left(self._ledger.account)
+        """What is left, in the notion of the budget: of the dataset's cap, and of every other one
+        in that notion that this session is bound by."""
+        kind = type(self._account.limit)
+        alike = [cap.filter for cap in self._purse.caps if isinstance(cap.filter.limit, kind)]
+        return left(min(alike, key=lambda account: sum_of(account.limit) - account.total))
 
     @property
     def remaining_slack(self) -> Fraction:
         """What is left of the δ for mechanisms that fail outright with a small probability."""
-        return self._ledger.account.slack - self._ledger.account.spent_slack
+        return min(cap.filter.slack - cap.filter.spent_slack for cap in self._purse.caps)
 
     @property
     def guarantee(self) -> Guarantee:
         """What the whole session promises, whatever is still asked."""
-        return self._ledger.account.guarantee
+        return self._account.guarantee
 
     @property
-    def history(self) -> tuple[Entry, ...]:
-        """What was charged, in order."""
-        return self._ledger.entries
+    def history(self) -> History:
+        """What was charged to the dataset, by everyone, in order; ``.replay()`` composes it."""
+        return self._purse.entries
 
     # -- inside ------------------------------------------------------------------------------------
 
@@ -208,7 +276,7 @@ class Session:
     ) -> Plan:
         self._check(query)
         epsilon, delta, rho, mu = given
-        account = self._ledger.account
+        account = planning_account(self._purse.caps)
         if error is None:
             spend = Spend.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
             return make_plan(query, spend, account=account)
@@ -223,11 +291,18 @@ class Session:
     ) -> int:
         choice = ContributionChoice(groups, spend, coverage=coverage, most=most)
         self._check_table(groups.table)
-        question = f"a bound on {'rows in a group' if rows else 'groups'}"
-        self._ledger.charge(
-            Entry(question, (str(choice.mechanism),), choice.guarantee, datetime.now(UTC))
-        )
-        return choice.choose(rows=rows)
+        entry = self._purse.charge(claim_for_choice(choice, rows=rows))
+        chosen = choice.choose(rows=rows)
+        result = choice.result(chosen, cost=entry.costs[0].words)
+        self._purse.keep(entry, lambda: to_bytes(result, certificate=None))
+        return chosen
+
+    def _again(self, found: Entry, digest: str, key: str) -> Result:
+        check_same(found, digest, key)
+        reply = self._purse.reply(found)
+        if reply is None:
+            raise unanswered(found, key)
+        return from_bytes(reply)[0]
 
     def _check(self, query: Query) -> None:
         if not isinstance(query, Query):
@@ -260,17 +335,10 @@ class Session:
                 f"query {table.unit} under {table.relation}: use one dp.table for both"
             )
 
+    @property
+    def _account(self) -> Filter:
+        return self._purse.caps[0].filter
+
     def __repr__(self) -> str:
         rest = notion_in_words(self.remaining)
-        return f"Session({self._table.source.name}, {len(self.history)} releases, {rest} left)"
-
-
-def _entry(plan: Plan) -> Entry:
-    asked = ", ".join(f"{name} = {type(a).__name__.lower()}" for name, a in plan.query.aggregates)
-    groups = ", ".join(name for name, _ in plan.query.group)
-    return Entry(
-        question=f"{asked} by {groups}" if groups else asked,
-        mechanisms=tuple(f"{part.words}: {one.mechanism}" for part, one in plan.bought.items()),
-        guarantee=plan.guarantee,
-        time=datetime.now(UTC),
-    )
+        return f"Session({self._purse.dataset}, {self._purse.releases:,} releases, {rest} left)"

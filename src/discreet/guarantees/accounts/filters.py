@@ -116,7 +116,10 @@ class Filter:
 
     def charge(self, cost: Guarantee, *, slack: Number = 0) -> Filter:
         """The account after this cost, and `slack` more δ₀; refused if either cap would break."""
-        charge = self._price(cost, slack)
+        return self.add(self.price(cost, slack=slack))
+
+    def add(self, charge: Charge) -> Filter:
+        """The account after a charge that is priced already, by this account's `price`."""
         total, failing = self._sums
         total = sum_up(total, charge.amount)
         if charge.slack:
@@ -131,6 +134,16 @@ class Filter:
         following = object.__new__(Filter)
         return following._become(self.limit, self.slack, (total, failing), self._caps)
 
+    def price(self, cost: Guarantee, *, slack: Number = 0) -> Charge:
+        """What this cost, and `slack` more δ₀, takes from this account, whatever is spent."""
+        charge = price(type(self.limit), cost, slack)
+        if charge.slack and not self.slack:
+            raise Refused(
+                f"this cost fails outright with probability δ₀ = {plain(charge.slack)}, and the "
+                f"account has no slack for it: open one with slack, or use what needs no delta"
+            )
+        return charge
+
     def remaining(self, cost: Guarantee, *, slack: Number = 0) -> int:
         """How many more charges like this one fit.
 
@@ -138,7 +151,7 @@ class Filter:
         >>> Filter(limit=GDP(mu=1)).charge(GDP(mu="1/2")).remaining(GDP(mu="1/10"))
         75
         """
-        charge = self._price(cost, slack)
+        charge = self.price(cost, slack=slack)
         try:
             first = self.charge(cost, slack=slack)
         except BudgetExceeded:
@@ -147,15 +160,6 @@ class Filter:
         rooms = [(read_cap(self.limit) - first.total, charge.amount)]
         rooms += [(self.slack - first.spent_slack, charge.slack)]
         return 1 + min(room // size for room, size in rooms if size)
-
-    def _price(self, cost: Guarantee, slack: Number) -> Charge:
-        charge = price(type(self.limit), cost, slack)
-        if charge.slack and not self.slack:
-            raise Refused(
-                f"this cost fails outright with probability δ₀ = {plain(charge.slack)}, and the "
-                f"account has no slack for it: open one with slack, or use what needs no delta"
-            )
-        return charge
 
     def _exceeded(self, charge: Charge) -> BudgetExceeded:
         kind = type(self.limit)

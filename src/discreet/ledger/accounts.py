@@ -1,0 +1,54 @@
+"""The accounts of a ledger, to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.errors import InvalidArgument
+from discreet.guarantees.accounts.filters import Filter
+from discreet.ledger.caps import Budget
+from discreet.ledger.state import Kept, State
+from discreet.neighbors import Relation
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Account:
+    """A group, a dataset or an analyst: who they are, their cap, and what is spent of it."""
+
+    kind: str  #: "group", "dataset" or "analyst"
+    name: str
+    dataset: str | None  #: that of an analyst
+    budget: Budget | None  #: as stated; an analyst may have none of their own
+    filter: Filter | None  #: caps and sums as they were when it was looked at
+    relation: Relation
+    unit: str | None
+    groups: tuple[str, ...]
+    releases: int
+
+    @classmethod
+    def of(cls, kept: Kept, state: State) -> Account:
+        """As it is now."""
+        return cls(
+            kept.kind,
+            kept.name,
+            None if kept.dataset is None else state.accounts[kept.dataset].name,
+            None if kept.cap is None else kept.cap.budget,
+            kept.filter,
+            kept.relation,
+            kept.unit,
+            tuple(state.accounts[group].name for group in kept.groups),
+            kept.charges,
+        )
+
+
+def read_name(name: object, *, argument: str) -> str:
+    """A name that can be printed on one line."""
+    if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name.strip():
+        return name
+    raise InvalidArgument(
+        name=argument,
+        expected=f"a name of at most {_LONGEST} printable characters",
+        given=InvalidArgument.describe_parameter(name),
+    )

@@ -1,0 +1,146 @@
+"""The sealed head: which record is the last, kept apart from the journal.
+
+A journal that lost its last records is still a chain without a flaw. The head knows better: it
+is written after each commit, under the lock, so the journal may be ahead of it (a crash came
+between the two) but never behind. With a key it is signed, and then nobody without the key can
+rewrite the journal and a head that goes with it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from discreet import canonical, signing
+from discreet.errors import LedgerDamaged
+
+SLOT: Final = 512  # a sector: disks write one whole or not at all
+
+
+@dataclass(frozen=True)
+class Head:
+    """The ledger, the number and hash of its last record, and a signature where there is a key."""
+
+    ledger: str
+    number: int
+    hash: str
+    signature: str | None = None
+
+    @property
+    def message(self) -> bytes:
+        """What is signed."""
+        return canonical.text(
+            {"hash": self.hash, "ledger": self.ledger, "number": self.number}
+        ).encode()
+
+    def sealed(self, key: Any) -> Head:
+        """The same, signed."""
+        return Head(self.ledger, self.number, self.hash, signing.sign(key, self.message))
+
+    def to_text(self) -> str:
+        """For the head's file or table."""
+        return canonical.text(
+            {
+                "hash": self.hash,
+                "ledger": self.ledger,
+                "number": self.number,
+                "signature": self.signature,
+            }
+        )
+
+    @classmethod
+    def from_text(cls, text: str) -> Head:
+        """As it was written."""
+        fields = json.loads(text)
+        return cls(fields["ledger"], fields["number"], fields["hash"], fields["signature"])
+
+
+class HeadFile:
+    """Two slots, written in turn, so that a write that fails midway leaves the other one whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read = (b"", *_newest(b""))  # what was read last, and what it said
+
+    @contextmanager
+    def locked(self, *, create: bool = False) -> Iterator[int]:
+        """The open file, while no other process has it: whoever writes to the ledger must."""
+        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        descriptor = os.open(self.path, flags, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield descriptor
+        finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # also where a fork has doubled the descriptor
+            os.close(descriptor)
+
+    def read(self, descriptor: int, *, unfinished: bool = False) -> Head | None:
+        """The head; nothing if none was ever written; refused if none can be read.
+
+        Where the ledger may be `unfinished`, the first write of the head may have failed midway;
+        its second slot is written with the first record.
+        """
+        newest, _ = self._look(descriptor)
+        size = os.fstat(descriptor).st_size
+        if newest is None and size and not (unfinished and size < 2 * SLOT):
+            raise LedgerDamaged(
+                f"the head of the ledger, {self.path.name}, cannot be read: restore it from a "
+                "backup, together with the ledger"
+            )
+        return newest
+
+    def write(self, descriptor: int, head: Head) -> None:
+        """Put the head into the slot that is not the newest, and wait until it is on disk."""
+        _, slot = self._look(descriptor)
+        text = head.to_text()
+        content = f"{text}\n{_checksum(text)}\n".encode().ljust(SLOT, b" ")
+        if os.pwrite(descriptor, content, slot * SLOT) != SLOT:
+            raise OSError("the head was written in part")
+        os.fsync(descriptor)
+        before = self._read[0].ljust(2 * SLOT, b"\0")
+        after = content + before[SLOT:] if slot == 0 else before[:SLOT] + content
+        self._read = (after, head, 1 - slot)
+
+    def _look(self, descriptor: int) -> tuple[Head | None, int]:
+        content = os.pread(descriptor, 2 * SLOT, 0)
+        if content != self._read[0]:
+            self._read = (content, *_newest(content))
+        return self._read[1:]
+
+
+def _newest(content: bytes) -> tuple[Head | None, int]:
+    """The newest head that can be read, and the slot to write to next."""
+    found = [_slot(content[at : at + SLOT]) for at in (0, SLOT)]
+    numbers = [-1 if head is None else head.number for head in found]
+    newest = numbers.index(max(numbers))
+    return found[newest], 0 if found[newest] is None else 1 - newest
+
+
+def _slot(content: bytes) -> Head | None:
+    try:
+        text, checksum, rest = content.decode().split("\n")
+        if checksum == _checksum(text) and not rest.strip(" ") and len(content) == SLOT:
+            return Head.from_text(text)
+    except (UnicodeDecodeError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

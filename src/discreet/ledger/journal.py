@@ -1,0 +1,248 @@
+"""Reading the journal up to now, and adding to it: every cap is checked where it is charged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from discreet import canonical, signing
+from discreet.errors import BudgetExceeded, LedgerDamaged, Refused
+from discreet.guarantees import Guarantee
+from discreet.guarantees.accounts.charges import Charge
+from discreet.ledger.entry import Claim, Cost, Entry, already_used
+from discreet.ledger.head import Head
+from discreet.ledger.records import Record, damaged, digest_of, token_of
+from discreet.ledger.state import Kept, State, charge_of
+
+if TYPE_CHECKING:
+    from discreet.ledger.transactions import Row, Store, Transaction
+
+_BACKUP = "Restore the ledger and its head from a backup that is not older than the last release"
+
+
+class Journal:
+    """A store, and what its records add up to as far as this process has read them."""
+
+    def __init__(self, store: Store, key: Any) -> None:
+        self.store = store
+        self.key = key
+        self.state = State()
+        self._seen: Head | None = None  # a head that was checked
+
+    @property
+    def begun(self) -> str:
+        """The id that the head was begun with."""
+        return "" if self._seen is None else self._seen.ledger
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def current(self) -> State:
+        """The state as it is now."""
+        with self.store.reading() as transaction:
+            self.catch_up(transaction)
+        return self.state
+
+    def entries(self) -> Iterator[Entry]:
+        """All charges, in order."""
+        state = self.current()
+        with self.store.reading() as transaction:
+            for row in transaction.rows(1):
+                # Inside of JSON's strings a quote has a backslash, so this is the kind.
+                if row[0] <= state.number and '"kind":"charge"' in row[2]:
+                    yield entry_of(row, state)
+
+    def catch_up(self, transaction: Transaction) -> None:
+        """Read what was added since, and hold it against the head."""
+        state, head = self.state, transaction.head
+        rows = transaction.rows(max(state.number, 1))
+        if state.number:
+            again = next(rows, None)
+            if again is None or (again[0], again[4]) != (state.number, state.hash):
+                raise damaged(state.number, "is no longer the one that was read before")
+        for row in rows:
+            state.apply(row)
+        if head != self._seen:
+            self._check(transaction, head)
+
+    def _check(self, transaction: Transaction, head: Head) -> None:
+        state = self.state
+        if head.number > state.number:
+            raise LedgerDamaged(
+                f"the journal ends with record {state.number}, and its head knows record "
+                f"{head.number}: the last charges are missing. {_BACKUP}"
+            )
+        if head.number == state.number:
+            _compare(head, state.hash)
+        elif head.number:
+            row = transaction.row(head.number)
+            _compare(head, None if row is None else row[4])
+        if state.number and head.ledger != state.id:
+            raise LedgerDamaged(f"the head is that of another ledger. {_BACKUP}")
+        if state.public_key is not None and head.number:
+            signature = head.signature or ""
+            if not signing.is_signed(state.public_key, head.message, signature):
+                raise LedgerDamaged(f"the head is not signed with the ledger's key. {_BACKUP}")
+        self._seen = head
+
+    # -- adding ----------------------------------------------------------------------------------
+
+    def add(self, fields: Callable[[State], Mapping[str, Any] | None]) -> int:
+        """Add a record made for the state as it is under the lock, and return its number; 0 if
+        there is nothing to add."""
+        with self.store.writing() as transaction:
+            self.catch_up(transaction)
+            wanted = fields(self.state)
+            return 0 if wanted is None else self._append(transaction, wanted).number
+
+    def charge(self, dataset: int, analyst: int | None, claim: Claim) -> Entry:
+        """Check every cap above and write the charge, in one transaction."""
+        prices = [
+            account.filter.price(claim.guarantee)
+            for account in self.state.above(dataset, analyst)
+            if account.filter is not None
+        ]
+        detail = _detail(claim)
+        token = None if claim.key is None else token_of(dataset, analyst, claim.key)
+        with self.store.writing() as transaction:
+            self.catch_up(transaction)
+            accounts = self.state.above(dataset, analyst)
+            for account, price in zip(accounts, prices, strict=True):
+                _fits(account, price)
+            if token is not None and transaction.filed(token) is not None:
+                raise already_used(claim.key)
+            fields = {
+                "analyst": analyst,
+                "charges": [
+                    [account.number, str(price.amount), str(price.slack)]
+                    for account, price in zip(accounts, prices, strict=True)
+                ],
+                "dataset": dataset,
+                "digest": claim.digest,
+                "kind": "charge",
+                "relation": self.state.accounts[dataset].relation.value,
+            }
+            record = self._append(transaction, fields, detail=detail, token=token)
+        return entry_of(record.row, self.state, claim)
+
+    def keep(self, charge: int, reply: bytes) -> None:
+        """Write what was released for a charge, and its digest into the journal."""
+        fields = {"charge": charge, "digest": digest_of(reply), "kind": "reply"}
+        with self.store.writing() as transaction:
+            self.catch_up(transaction)
+            transaction.add_reply(charge, reply)
+            self._append(transaction, fields, token=reply_token(charge))
+
+    def reply(self, charge: int) -> bytes | None:
+        """What was released for a charge."""
+        with self.store.reading() as transaction:
+            self.catch_up(transaction)
+            row, content = transaction.filed(reply_token(charge)), transaction.reply(charge)
+        if row is None and content is None:
+            return None
+        if row is None or content is None:
+            raise damaged(charge, "has lost its answer, or the record of it")
+        if json.loads(row[2])["digest"] != digest_of(content):
+            raise damaged(row[0], "does not go with the answer that is stored: it was edited")
+        return content
+
+    def _append(
+        self,
+        transaction: Transaction,
+        fields: Mapping[str, Any],
+        *,
+        detail: Mapping[str, Any] | None = None,
+        token: str | None = None,
+    ) -> Record:
+        if self.state.public_key is not None and self.key is None:
+            raise Refused(
+                f"the ledger {self.store.name} is sealed with a key: pass key= with the path of "
+                "that private key to charge anything"
+            )
+        time = datetime.now(UTC).isoformat(timespec="microseconds")
+        record = Record.write(
+            self.state.number + 1,
+            self.state.hash,
+            {**fields, "time": time},
+            detail=detail,
+            token=token,
+        )
+        following = Head(transaction.head.ledger, record.number, record.hash)
+        transaction.append(record, following if self.key is None else following.sealed(self.key))
+        return record
+
+
+def reply_token(charge: int) -> str:
+    """Under which the record of a reply is filed, so that a charge has one at most."""
+    return canonical.digest(["reply", charge])
+
+
+def entry_of(row: Row, state: State, claim: Claim | None = None) -> Entry:
+    """A charge as its record tells it; the claim is read from it too, unless it is at hand."""
+    fields = json.loads(row[2])
+    claim = _claim(row[3], fields["digest"]) if claim is None else claim
+    analyst = fields["analyst"]
+    costs = []
+    for number, amount, slack in fields["charges"]:
+        account, price = state.accounts[number], charge_of(amount, slack)
+        assert account.cap is not None
+        costs.append(Cost(account.words, type(account.cap.limit), price.amount, price.slack))
+    dataset = state.accounts[fields["dataset"]]
+    return Entry(
+        number=row[0],
+        time=datetime.fromisoformat(fields["time"]),
+        dataset=dataset.name,
+        analyst=None if analyst is None else state.accounts[analyst].name,
+        question=claim.question,
+        query=claim.query,
+        digest=claim.digest,
+        mechanisms=claim.mechanisms,
+        guarantee=claim.guarantee,
+        relation=dataset.relation,
+        unit=dataset.unit,
+        costs=tuple(costs),
+        hash=row[4],
+    )
+
+
+@lru_cache(maxsize=1024)
+def _guarantee(text: str) -> Guarantee:
+    return Guarantee.from_json(text)
+
+
+def _claim(text: str, digest: str) -> Claim:
+    detail = json.loads(text)
+    guarantee = _guarantee(canonical.text(detail["guarantee"]))
+    return Claim(
+        detail["question"], guarantee, digest, tuple(detail["mechanisms"]), detail["query"]
+    )
+
+
+def _detail(claim: Claim) -> dict[str, Any]:
+    return {
+        "guarantee": json.loads(claim.guarantee.to_json()),
+        "mechanisms": list(claim.mechanisms),
+        "query": claim.query,
+        "question": claim.question,
+    }
+
+
+def _fits(account: Kept, price: Charge) -> None:
+    assert account.filter is not None
+    try:
+        account.filter.add(price)
+    except BudgetExceeded as error:
+        exceeded = BudgetExceeded(error.requested, error.spent, error.limit, account.words)
+    else:
+        return
+    raise exceeded
+
+
+def _compare(head: Head, found: str | None) -> None:
+    if found != head.hash:
+        raise LedgerDamaged(
+            f"record {head.number} of the ledger is not the one that its head was sealed with: "
+            f"the journal was rewritten, or the head is another one's. {_BACKUP}"
+        )

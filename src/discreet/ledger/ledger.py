@@ -1,0 +1,322 @@
+"""The ledger: datasets, groups and analysts with their caps, and a journal of every charge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from discreet import canonical, signing
+from discreet.errors import InvalidArgument, LedgerDamaged, Refused, RelationMismatch
+from discreet.exact import Number
+from discreet.guarantees import Guarantee
+from discreet.ledger.accounts import Account, read_name
+from discreet.ledger.caps import Budget, Cap
+from discreet.ledger.entry import Claim, Entry
+from discreet.ledger.history import History
+from discreet.ledger.journal import Journal
+from discreet.ledger.purse import LedgerPurse
+from discreet.ledger.state import Kept, State
+from discreet.ledger.verifying import Verification, verify
+from discreet.neighbors import Relation
+from discreet.release import Result
+from discreet.release.storing import from_bytes
+
+if TYPE_CHECKING:
+    from discreet.ledger.transactions import Store
+
+
+class Ledger:
+    """A budget that outlives the process: who may spend how much, and everything that was spent.
+
+    ``location`` is the path of a file (SQLite) or the address of a PostgreSQL database, as in
+    ``"postgresql://user@host/database"``. A missing ledger is made only with ``create=True``,
+    which opens one that is there. Opening reads and checks the whole journal, and refuses it
+    (`LedgerDamaged`) if anything is missing, doubled, moved or edited. ``key`` is the path of an
+    Ed25519 private key, made by ``discreet key create``: with one, the head is signed.
+
+    >>> import discreet as dp, tempfile
+    >>> ledger = dp.Ledger(tempfile.mkdtemp() + "/people.ledger", create=True)
+    >>> visits = ledger.add_dataset("visits", budget=dp.Pure(3), unit="patient_id")
+    >>> ann = ledger.add_analyst("ann", dataset="visits", budget=dp.Pure(1))
+    >>> entry = ledger.charge(dp.Pure(0.4), dataset="visits", analyst="ann", question="by hand")
+    >>> [str(cost) for cost in entry.costs]
+    ['ε = 0.4 of dataset "visits"', 'ε = 0.4 of analyst "ann"']
+    """
+
+    def __init__(
+        self,
+        location: str | PathLike[str],
+        *,
+        create: bool = False,
+        key: str | PathLike[str] | None = None,
+    ) -> None:
+        signer = None if key is None else signing.load_private(key)
+        public = None if signer is None else signing.public_hex(signer)
+        self._journal = Journal(_open(location, create=create), signer)
+        try:
+            self._journal.current()
+            if not self._journal.state.number:
+                if not create:
+                    raise LedgerDamaged(f"the ledger {self.location} is empty: restore it")
+                self._begin(public)
+            self._check_key(self._journal.current(), public)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def location(self) -> str:
+        """Where it is kept, without a password."""
+        return self._journal.store.name
+
+    @property
+    def id(self) -> str:
+        """What tells ledgers apart: 32 random digits."""
+        return self._journal.state.id
+
+    def close(self) -> None:
+        """Let go of the file or database."""
+        self._journal.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = self._journal.state
+        return f"Ledger({self.location}, {state.charges:,} charges)"
+
+    # -- accounts --------------------------------------------------------------------------------
+
+    @property
+    def groups(self) -> tuple[Account, ...]:
+        """Groups of datasets that hold the same people."""
+        return self._accounts("group")
+
+    @property
+    def datasets(self) -> tuple[Account, ...]:
+        """All datasets, as they are now."""
+        return self._accounts("dataset")
+
+    @property
+    def analysts(self) -> tuple[Account, ...]:
+        """All analysts of all datasets, as they are now."""
+        return self._accounts("analyst")
+
+    def add_group(
+        self,
+        name: str,
+        *,
+        budget: Budget,
+        slack: Number | None = None,
+        relation: Relation | str = Relation.ADD_REMOVE,
+    ) -> Account:
+        """A cap above several datasets that hold the same people: what all of them together may
+        cost one person. Datasets join it when they are added."""
+        fields = {
+            "cap": Cap.read(budget, slack).to_document(),
+            "kind": "group",
+            "name": read_name(name, argument="group"),
+            "relation": Relation.parse(relation).value,
+        }
+        return self._add(fields, budget, slack)
+
+    def add_dataset(
+        self,
+        name: str,
+        *,
+        budget: Budget,
+        slack: Number | None = None,
+        unit: str | None = None,
+        relation: Relation | str = Relation.ADD_REMOVE,
+        groups: Iterable[str] = (),
+    ) -> Account:
+        """A dataset with its cap, which is fixed from now on: adding rows changes nothing.
+
+        ``unit`` names the column that says whose row it is, if a row is not a person;
+        ``relation`` says what stays hidden. One that is there already must have the same.
+        """
+        cap, neighbours = Cap.read(budget, slack), Relation.parse(relation)
+        state = self._journal.current()
+        above = [_find(state, "group", None, group) for group in groups]
+        for group in above:
+            if group.relation is not neighbours:
+                raise RelationMismatch(
+                    f"the {group.words} adds up promises under {group.relation}, and the dataset "
+                    f"is protected under {neighbours}: they cannot share a cap"
+                )
+        fields = {
+            "cap": cap.to_document(),
+            "groups": [group.number for group in above],
+            "kind": "dataset",
+            "name": read_name(name, argument="dataset"),
+            "relation": neighbours.value,
+            "unit": unit,
+        }
+        return self._add(fields, budget, slack)
+
+    def add_analyst(
+        self,
+        name: str,
+        *,
+        dataset: str,
+        budget: Budget | None = None,
+        slack: Number | None = None,
+    ) -> Account:
+        """Someone who may ask about a dataset, with a cap of their own if one is given.
+
+        The dataset's cap binds whatever the caps of its analysts add up to.
+        """
+        data = _find(self._journal.current(), "dataset", None, dataset)
+        fields = {
+            "cap": None if budget is None else Cap.read(budget, slack).to_document(),
+            "dataset": data.number,
+            "kind": "analyst",
+            "name": read_name(name, argument="analyst"),
+            "relation": data.relation.value,
+        }
+        return self._add(fields, budget, slack)
+
+    # -- charges ---------------------------------------------------------------------------------
+
+    def purse(self, dataset: str, analyst: str | None = None) -> LedgerPurse:
+        """What a session of this analyst charges."""
+        state = self._journal.current()
+        data = _find(state, "dataset", None, dataset)
+        who = None if analyst is None else _find(state, "analyst", data.number, analyst)
+        return LedgerPurse(self._journal, data, who)
+
+    def charge(
+        self,
+        cost: Guarantee,
+        *,
+        dataset: str,
+        question: str,
+        analyst: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Entry:
+        """Charge for a release made by hand, before it is made; refused if a cap would break.
+
+        Sessions do this by themselves.
+        """
+        if not isinstance(cost, Guarantee):
+            raise InvalidArgument(
+                name="cost",
+                expected="a guarantee",
+                given=InvalidArgument.describe_parameter(cost),
+                hint="such as mechanism.guarantee",
+            )
+        asked = {"cost": canonical.text({"json": cost.to_json()}), "question": question}
+        claim = Claim(question, cost, canonical.digest(asked), key=idempotency_key)
+        return self.purse(dataset, analyst).charge(claim)
+
+    def history(self, dataset: str | None = None, analyst: str | None = None) -> History:
+        """What was charged, oldest first; of one dataset or analyst, if named."""
+        state = self._journal.current()
+        if dataset is not None:
+            _find(state, "dataset", None, dataset)
+        return History(
+            tuple(
+                entry
+                for entry in self._journal.entries()
+                if dataset in (None, entry.dataset) and analyst in (None, entry.analyst)
+            )
+        )
+
+    def recall(self, entry: Entry) -> Result:
+        """What was released for a charge of ``history()``: free, and the same noise."""
+        reply = self._journal.reply(entry.number) if isinstance(entry, Entry) else None
+        if reply is None:
+            raise InvalidArgument(
+                name="entry",
+                expected="an entry of ledger.history() whose answer was stored",
+                given="another",
+                hint="a release that was cut off has none, nor has a charge made by hand",
+            )
+        return from_bytes(reply)[0]
+
+    def verify(self) -> Verification:
+        """Read everything anew, price every charge again, and say what was checked."""
+        return verify(self._journal)
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _accounts(self, kind: str) -> tuple[Account, ...]:
+        state = self._journal.current()
+        return tuple(Account.of(k, state) for k in state.accounts.values() if k.kind == kind)
+
+    def _add(self, fields: dict[str, Any], budget: Budget | None, slack: Number | None) -> Account:
+        where = (fields["kind"], fields.get("dataset"), fields["name"])
+
+        def missing(state: State) -> dict[str, Any] | None:
+            number = state.names.get(where)
+            if number is None:
+                return fields
+            _check_same(state.accounts[number], fields, budget, slack)
+            return None
+
+        self._journal.add(missing)
+        state = self._journal.current()
+        return Account.of(state.accounts[state.names[where]], state)
+
+    def _begin(self, public: str | None) -> None:
+        first = {"id": self._journal.begun, "kind": "ledger", "public_key": public}
+        self._journal.add(lambda state: None if state.number else first)
+
+    def _check_key(self, state: State, public: str | None) -> None:
+        if public is not None and state.public_key != public:
+            sealed = "with another key" if state.public_key else "without a key"
+            raise Refused(
+                f"the ledger {self.location} was made {sealed}: it may have been replaced. Open "
+                "it as it was made, or keep what you charge in a ledger of your own"
+            )
+
+
+def _open(location: str | PathLike[str], *, create: bool) -> Store:
+    if not isinstance(location, str | PathLike) or not fspath(location):
+        raise InvalidArgument(
+            name="ledger",
+            expected="a path, or an address such as postgresql://user@host/database",
+            given=InvalidArgument.describe_data(location),
+        )
+    if isinstance(location, str) and "://" in location:
+        from discreet.ledger.postgresql import PostgresStore
+
+        return PostgresStore(location, create=create)
+    from discreet.ledger.sqlite import SqliteStore
+
+    return SqliteStore(Path(location).absolute(), create=create)
+
+
+def _find(state: State, kind: str, dataset: int | None, name: object) -> Kept:
+    number = state.names.get((kind, dataset, name)) if isinstance(name, str) else None
+    if number is not None:
+        return state.accounts[number]
+    there = [k.name for k in state.accounts.values() if (k.kind, k.dataset) == (kind, dataset)]
+    raise InvalidArgument(
+        name=kind,
+        expected=f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
+        given=InvalidArgument.describe_parameter(name),
+        hint=f"ledger.add_{kind}(...), or discreet ledger, adds one",
+    )
+
+
+def _check_same(
+    kept: Kept, fields: dict[str, Any], budget: Budget | None, slack: Number | None
+) -> None:
+    if kept.cap is not None and budget is not None:
+        kept.cap.check_stated_as(budget, slack, whose=kept.words)
+    elif kept.cap is not None or budget is not None:
+        given = f"the cap {kept.cap}" if kept.cap else "no cap of its own"
+        raise Refused(f"the {kept.words} is there already, with {given}: a cap is never changed")
+    if kept.relation.value != fields["relation"]:
+        raise RelationMismatch(
+            f"the {kept.words} is protected under {kept.relation}, not {fields['relation']}"
+        )
+    asked = (fields.get("unit"), tuple(fields.get("groups", ())))
+    if asked != (kept.unit, kept.groups):
+        raise Refused(f"the {kept.words} is there already, with another unit or in other groups")

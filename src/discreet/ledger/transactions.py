@@ -1,0 +1,119 @@
+"""What is read and written in one transaction, the same on every database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Final, Protocol
+
+import sqlalchemy as sa
+
+from discreet.errors import Refused
+from discreet.ledger.head import Head
+from discreet.ledger.records import Record
+from discreet.ledger.tables import VERSION, journal, replies, schema, statements
+
+Row = tuple[int, str | None, str, str, str]
+
+_FROM: Final = (
+    sa.select(journal).where(journal.c.number >= sa.bindparam("first")).order_by("number")
+)
+_ONE: Final = sa.select(journal).where(journal.c.number == sa.bindparam("number"))
+_TOKEN: Final = sa.select(journal).where(journal.c.token == sa.bindparam("token"))
+_REPLY: Final = sa.select(replies.c.content).where(replies.c.charge == sa.bindparam("charge"))
+_AT_ONCE: Final = 10_000  # rows held in memory
+
+
+class Transaction:
+    """A look at the journal that nothing changes midway, and what is added at its end."""
+
+    def __init__(self, connection: sa.Connection, head: Head) -> None:
+        self._connection = connection
+        self.head = head  # as it was before
+        self.following: Head | None = None  # as it will be, if something is added
+
+    def rows(self, first: int) -> Iterator[Row]:
+        """The records from this number on, in order: at once, or from the first on in parts."""
+        if first > 1:
+            found = self._connection.execute(_FROM, {"first": first})
+            yield from found.all()
+            return
+        options = {"yield_per": _AT_ONCE}
+        whole = self._connection.execute(_FROM, {"first": first}, execution_options=options)
+        for part in whole.partitions():
+            yield from part
+
+    def row(self, number: int) -> Row | None:
+        """One record."""
+        return self._connection.execute(_ONE, {"number": number}).first()
+
+    def filed(self, token: str) -> Row | None:
+        """The record of an idempotency key."""
+        return self._connection.execute(_TOKEN, {"token": token}).first()
+
+    def reply(self, charge: int) -> bytes | None:
+        """What was released for a charge."""
+        content: bytes | None = self._connection.execute(_REPLY, {"charge": charge}).scalar()
+        return content
+
+    def append(self, record: Record, following: Head) -> None:
+        """Add a record, after which the head is this."""
+        values = {
+            "number": record.number,
+            "token": record.token,
+            "body": record.body,
+            "detail": record.detail,
+            "hash": record.hash,
+        }
+        self._connection.execute(journal.insert(), values)
+        self.following = following
+
+    def add_reply(self, charge: int, content: bytes) -> None:
+        """Add what was released."""
+        self._connection.execute(replies.insert(), {"charge": charge, "content": content})
+
+    # -- versions --------------------------------------------------------------------------------
+
+    def version(self) -> int:
+        """The version that the tables have."""
+        return int(self._connection.execute(sa.select(sa.func.max(schema.c.version))).scalar() or 0)
+
+    def upgrade(self, present: int, wanted: int = VERSION) -> None:
+        """Bring the tables to a later version."""
+        for version in range(present + 1, wanted + 1):
+            for statement in statements(self._connection.dialect, version):
+                self._connection.execute(sa.text(statement))
+            self._connection.execute(schema.insert(), {"version": version})
+
+
+def upgrade(transaction: Transaction, name: str) -> None:
+    """Bring an older ledger to this version; refuse one from a later version."""
+    version = transaction.version()
+    if version > VERSION:
+        raise Refused(
+            f"the ledger {name} was written by a later version of discreet (tables of version "
+            f"{version}, and this one knows {VERSION}): upgrade discreet"
+        )
+    transaction.upgrade(version)
+
+
+class Store(Protocol):
+    """A database with a journal, and the head beside it."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, without a password."""
+        ...
+
+    def reading(self) -> AbstractContextManager[Transaction]:
+        """A look at the journal."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Transaction]:
+        """The same, while nobody else writes; what was added is durable, and the head written,
+        when it ends without an error."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...

@@ -1,0 +1,178 @@
+"""Ed25519 keys: who signed a document, checked by anyone who has the public half.
+
+A private key is a PEM file that only its owner may read; beside it, with ``.pub`` at the end of
+its name, stands the public one, which is meant to be handed out. `cryptography` is imported on
+first use, because `import discreet` stays light.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import InvalidArgument, Refused
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+_LARGEST = 2**16  # of a key file; ours have about a hundred bytes
+_HINT = "make one with discreet.signing.create_key(path)"
+
+
+def create_key(path: str | os.PathLike[str]) -> str:
+    """Make a new key: the private half at ``path``, readable by its owner alone, the public half
+    at ``path`` + ".pub". Never overwrites. Returns the public half in hexadecimal.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> public = create_key(folder / "office.key")
+    >>> load_public(folder / "office.key.pub") == public == public_hex(
+    ...     load_private(folder / "office.key"))
+    True
+    """
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+    public = key.public_key().public_bytes(
+        form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo
+    )
+    place = Path(path)
+    beside = place.with_name(place.name + ".pub")
+    if beside.exists():
+        raise _taken(beside)
+    _write_new(place, private, mode=0o600)
+    _write_new(beside, public, mode=0o644)
+    return public_hex(key)
+
+
+def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
+    """The private key in a PEM file; refused where others may read it."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    content = _read(path)
+    if os.name == "posix" and os.stat(path).st_mode & 0o077:
+        raise Refused(
+            "the private key may be read by others than its owner: close it with chmod 600, and "
+            "make a new one if somebody may have copied it"
+        )
+    key = None
+    with contextlib.suppress(ValueError, TypeError):
+        key = load_pem_private_key(content, password=None)
+    if isinstance(key, Ed25519PrivateKey):
+        return key
+    raise InvalidArgument(
+        name="key",
+        expected="a file with an Ed25519 private key in PEM, without a password",
+        given="another file",
+        hint=_HINT,
+    )
+
+
+def load_public(path: str | os.PathLike[str]) -> str:
+    """The public key in a PEM file, in hexadecimal; that of a private key's file too."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
+    from cryptography.hazmat.primitives.serialization import (
+        load_pem_private_key,
+        load_pem_public_key,
+    )
+
+    content = _read(path)
+    with contextlib.suppress(ValueError, TypeError):
+        key = load_pem_public_key(content)
+        if isinstance(key, Ed25519PublicKey):
+            return key.public_bytes_raw().hex()
+    with contextlib.suppress(ValueError, TypeError):
+        private = load_pem_private_key(content, password=None)
+        if isinstance(private, Ed25519PrivateKey):
+            return public_hex(private)
+    raise InvalidArgument(
+        name="public_key",
+        expected="a file with an Ed25519 public key in PEM, or the key as 64 hexadecimal digits",
+        given="another file",
+        hint=_HINT,
+    )
+
+
+def read_public(key: str | os.PathLike[str]) -> str:
+    """A public key as 64 hexadecimal digits, given so or as the path of its file.
+
+    >>> read_public("AB" * 32) == "ab" * 32
+    True
+    """
+    text = str(key).lower()
+    if len(text) == 64 and not set(text) - set("0123456789abcdef"):
+        return text
+    return load_public(key)
+
+
+def public_hex(key: Ed25519PrivateKey) -> str:
+    """The public half of a private key, as 64 hexadecimal digits."""
+    return key.public_key().public_bytes_raw().hex()
+
+
+def sign(key: Ed25519PrivateKey, message: bytes) -> str:
+    """The signature of a message, as 128 hexadecimal digits: always the same for the same two."""
+    return key.sign(message).hex()
+
+
+def is_signed(public: str, message: bytes, signature: str) -> bool:
+    """Whether the owner of this public key signed this message; False for what is no key.
+
+    >>> is_signed("00", b"", "00")
+    False
+    """
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        key.verify(bytes.fromhex(signature), message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_LARGEST)
+    except OSError as error:
+        raise InvalidArgument(
+            name="key",
+            expected="the path of a file that can be read",
+            given=f"one that cannot ({error.strerror})",
+            hint=_HINT,
+        ) from None
+
+
+def _write_new(path: Path, content: bytes, *, mode: int) -> None:
+    """Create the file with this mode from the start, and refuse to write over another."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError as error:
+        raise InvalidArgument(
+            name="path",
+            expected="a place where a file can be made",
+            given=f"another ({error.strerror})",
+        ) from None
+    with open(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(handle)
+
+
+def _taken(path: Path) -> Refused:
+    return Refused(
+        f"{path.name} exists already, and a key that is written over cannot be had back: choose "
+        "another name"
+    )

@@ -1,0 +1,60 @@
+"""Every test of a ledger runs on SQLite and on PostgreSQL."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+import discreet as dp
+from tests.engines.postgres_server import postgres_server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[dict[str, str]]:
+    """A server for all tests of a worker."""
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a new ledger may be."""
+    if request.param == "sqlite":
+        return str(tmp_path / "people.ledger")
+    address = request.getfixturevalue("postgres")
+    name = f"ledger_{uuid.uuid4().hex}"
+    where = {"host": address["host"], "user": address["user"], "dbname": "postgres"}
+    with psycopg.connect(**where, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"postgresql://{address['user']}@/{name}?host={address['host']}"
+
+
+@pytest.fixture
+def ledger(location: str) -> Iterator[dp.Ledger]:
+    """A ledger with one dataset."""
+    with dp.Ledger(location, create=True) as opened:
+        opened.add_dataset("visits", budget=dp.Pure(1), unit="id")
+        yield opened
+
+
+@pytest.fixture
+def sql(location: str) -> Callable[[str], list[tuple[Any, ...]]]:
+    """Run a statement on the database behind our back."""
+
+    def run(statement: str) -> list[tuple[Any, ...]]:
+        import sqlite3
+
+        if "://" in location:
+            with psycopg.connect(location, autocommit=True) as connection:
+                cursor = connection.execute(statement)
+                return cursor.fetchall() if cursor.description else []
+        connection = sqlite3.connect(location, isolation_level=None)
+        try:
+            return connection.execute(statement).fetchall()
+        finally:
+            connection.close()
+
+    return run

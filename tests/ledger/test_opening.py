@@ -1,0 +1,186 @@
+"""A ledger is made only on purpose, and opened only whole."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import discreet as dp
+from discreet.ledger.tables import VERSION
+
+
+def test_a_missing_ledger_is_never_made_by_accident(location, tmp_path):
+    """D6: deleting the file must not be a free reset."""
+    with pytest.raises(dp.InvalidArgument, match="pass create=True"):
+        dp.Ledger(location)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_create_opens_what_is_there(ledger, location):
+    ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    with dp.Ledger(location, create=True) as again:
+        again.add_dataset("visits", budget=dp.Pure(1), unit="id")
+        assert float(again.datasets[0].filter.total) == 0.4 and again.id == ledger.id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"budget": dp.Pure(2)}, {"budget": dp.ZCDP(1)}, {"unit": "row"}, {"relation": "replace"}],
+)
+def test_a_dataset_that_is_there_keeps_its_cap(ledger, change):
+    """D6: a second add with a larger budget would be a reset."""
+    head = ledger.verify().head
+    with pytest.raises((dp.Refused, dp.RelationMismatch)):
+        ledger.add_dataset("visits", **{"budget": dp.Pure(1), "unit": "id", **change})
+    assert ledger.verify().head == head
+
+
+def test_an_epsilon_delta_cap_states_its_split(ledger):
+    account = ledger.add_dataset("x", budget=dp.Approx(1, "1e-6"), slack="1e-7")
+    assert isinstance(account.filter.limit, dp.ZCDP)
+    assert account.filter.slack * 10**7 == 1
+    assert account.filter.epsilon("1e-6") <= 1
+    ledger.add_dataset("x", budget=dp.Approx(1, "1e-6"))  # the same, its slack not mentioned
+    with pytest.raises(dp.Refused, match="δ₀ up to 1e-07"):
+        ledger.add_dataset("x", budget=dp.Approx(1, "1e-6"), slack="2e-7")
+
+
+def test_names_say_what_there_is(ledger):
+    with pytest.raises(dp.InvalidArgument, match="one of visits"):
+        ledger.charge(dp.Pure(1), dataset="vists", question="q")
+    for name in ("", " ", "a\nb", "x" * 201, None, 3):
+        with pytest.raises(dp.InvalidArgument):
+            ledger.add_dataset(name, budget=dp.Pure(1))
+
+
+@pytest.mark.parametrize("statement", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("discreet_journal", "number"),
+        ("discreet_replies", "charge"),
+        ("discreet_schema", "version"),
+    ],
+)
+def test_the_database_itself_refuses_changes(ledger, sql, statement, table, column):
+    """Catches a ledger that is append-only by good manners."""
+    entry = ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    ledger._journal.keep(entry.number, b"reply")
+    with pytest.raises(Exception, match="append-only"):
+        sql(statement.format(table, column, column))
+    assert ledger.verify().charges == 1
+
+
+def test_a_record_cannot_be_replaced(ledger, sql, location):
+    if "://" in location:
+        return  # PostgreSQL has no INSERT OR REPLACE; its ON CONFLICT is an update
+    ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    insert = "INSERT OR REPLACE INTO discreet_journal SELECT {} FROM discreet_journal LIMIT 1"
+    for values in ("1, NULL, body, detail, hash", "9, NULL, body, detail, hash"):
+        with pytest.raises(Exception, match="in order"):
+            sql(insert.format(values))
+
+
+def test_without_its_triggers_it_does_not_open(ledger, location, sql):
+    trigger = (
+        "discreet_journal_append_only ON discreet_journal"
+        if "://" in location
+        else ("discreet_journal_no_update")
+    )
+    ledger.close()
+    sql(f"DROP TRIGGER {trigger}")
+    with pytest.raises(dp.LedgerDamaged):
+        dp.Ledger(location)
+
+
+def test_a_foreign_table_does_not_open(ledger, location, sql):
+    if "://" in location:
+        return  # a PostgreSQL database has other tables too
+    ledger.close()
+    sql("CREATE TABLE discreet_more (x INTEGER)")
+    with pytest.raises(dp.LedgerDamaged, match="discreet_more"):
+        dp.Ledger(location)
+
+
+def test_an_older_version_is_brought_up_and_a_later_one_refused(tmp_path, monkeypatch):
+    """Version 1 had no replies. Catches a migration that loses the budget, or none at all."""
+    from discreet.ledger import transactions
+
+    path = tmp_path / "old.ledger"
+    with monkeypatch.context() as old:
+        old.setattr(transactions.Transaction.upgrade, "__defaults__", (1,))
+        with dp.Ledger(path, create=True) as ledger:
+            ledger.add_dataset("visits", budget=dp.Pure(1))
+            ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    with dp.Ledger(path) as ledger:
+        assert float(ledger.datasets[0].filter.total) == 0.4
+        entry = ledger.charge(dp.Pure("0.1"), dataset="visits", question="q")
+        ledger._journal.keep(entry.number, b"reply")
+        assert ledger._journal.reply(entry.number) == b"reply"
+        ledger.verify()
+    import sqlite3
+
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(f"INSERT INTO discreet_schema VALUES ({VERSION + 1})")
+    connection.close()
+    with pytest.raises(dp.Refused, match="later version of discreet"):
+        dp.Ledger(path)
+
+
+def test_a_path_with_spaces_and_unicode(tmp_path):
+    path = tmp_path / "Bücher & 数据" / "наш ledger 'x'.ledger"
+    with dp.Ledger(path, create=True) as ledger:
+        ledger.add_dataset("Gästezimmer «1»", budget=dp.Pure(1))
+        ledger.charge(dp.Pure("0.4"), dataset="Gästezimmer «1»", question="wie viele?")
+    with dp.Ledger(path) as ledger:
+        assert ledger.history()[0].question == "wie viele?"
+
+
+def test_only_its_owner_reads_it(tmp_path):
+    path = tmp_path / "x.ledger"
+    dp.Ledger(path, create=True).close()
+    for name in ("x.ledger", "x.ledger.head"):
+        assert os.stat(tmp_path / name).st_mode & 0o077 == 0
+    os.chmod(path, 0o666)
+    with pytest.raises(dp.Refused, match="chmod o-w"):
+        dp.Ledger(path)
+
+
+@pytest.mark.parametrize("lost", ["x.ledger", "x.ledger.head"])
+@pytest.mark.parametrize("create", [False, True])
+def test_half_of_a_ledger_does_not_open(tmp_path, lost, create):
+    """D5: not even with create=True is a lost journal a fresh start."""
+    path = tmp_path / "x.ledger"
+    dp.Ledger(path, create=True).close()
+    (tmp_path / lost).unlink()
+    with pytest.raises(dp.LedgerDamaged, match=r"restore|Restore"):
+        dp.Ledger(path, create=create)
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 5000, b"SQLite format 3\0" + b"x" * 5000])
+def test_something_else_does_not_open(tmp_path, content):
+    path = tmp_path / "x.ledger"
+    path.write_bytes(content)
+    with pytest.raises(dp.DiscreetError):
+        dp.Ledger(path)
+
+
+@pytest.mark.parametrize("location", [None, 3, "", b"x", "mysql://x/y", "://"])
+def test_odd_locations(location):
+    with pytest.raises(dp.InvalidArgument):
+        dp.Ledger(location, create=True)
+
+
+def test_a_ledger_that_is_replaced_while_it_is_open_is_noticed(tmp_path):
+    """Charges would go into a file that no longer has a name."""
+    path = tmp_path / "x.ledger"
+    ledger = dp.Ledger(path, create=True)
+    ledger.add_dataset("visits", budget=dp.Pure(1))
+    for name in ("x.ledger", "x.ledger.head"):
+        Path(tmp_path / name).unlink()
+    other = dp.Ledger(path, create=True)
+    other.add_dataset("visits", budget=dp.Pure(1))
+    with pytest.raises(dp.LedgerDamaged, match="moved, deleted or replaced"):
+        ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    other.close()
+    ledger.close()

@@ -1,0 +1,138 @@
+"""A key: nobody without it can rewrite the journal, nor put another in its place."""
+
+import hashlib
+import json
+import shutil
+import sqlite3
+
+import pytest
+
+import discreet as dp
+from discreet import signing
+
+
+@pytest.fixture
+def key(tmp_path):
+    signing.create_key(tmp_path / "office.key")
+    return tmp_path / "office.key"
+
+
+@pytest.fixture
+def sealed(tmp_path, key):
+    path = tmp_path / "x.ledger"
+    with dp.Ledger(path, create=True, key=key) as ledger:
+        ledger.add_dataset("visits", budget=dp.Pure(1))
+        ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    return path
+
+
+def test_it_is_read_by_all_and_charged_with_the_key_only(sealed, key):
+    with dp.Ledger(sealed) as ledger:
+        assert ledger.verify().signed and len(ledger.history()) == 1
+        with pytest.raises(dp.Refused, match="sealed with a key"):
+            ledger.charge(dp.Pure("0.1"), dataset="visits", question="q")
+    with dp.Ledger(sealed, key=key) as ledger:
+        ledger.charge(dp.Pure("0.1"), dataset="visits", question="q")
+
+
+def test_another_key_or_an_unsealed_ledger_is_refused(sealed, key, tmp_path):
+    """Catches a ledger that was put in the place of the sealed one."""
+    signing.create_key(tmp_path / "other.key")
+    with pytest.raises(dp.Refused, match="with another key"):
+        dp.Ledger(sealed, key=tmp_path / "other.key")
+    dp.Ledger(tmp_path / "plain.ledger", create=True).close()
+    with pytest.raises(dp.Refused, match="without a key"):
+        dp.Ledger(tmp_path / "plain.ledger", key=key)
+
+
+def _rewritten(path):
+    """The last charge made smaller by an editor with time: all hashes computed anew."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        kept = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,))
+        ((statement,),) = kept.fetchall()
+        connection.execute(f"DROP TRIGGER {name}")
+        connection.create_function(f"again_{name}", 0, lambda s=statement: s)
+    ((number, body, detail),) = connection.execute(
+        "SELECT number, body, detail FROM discreet_journal ORDER BY number DESC LIMIT 1"
+    ).fetchall()
+    body = body.replace('"2/5"', '"1/5"')
+    digest = hashlib.sha256(f"{body}\n{detail}".encode()).hexdigest()
+    connection.execute(
+        "UPDATE discreet_journal SET body = ?, hash = ? WHERE number = ?", (body, digest, number)
+    )
+    from sqlalchemy.dialects.sqlite import dialect
+
+    from discreet.ledger.tables import VERSION, statements
+
+    for version in range(1, VERSION + 1):
+        for statement in statements(dialect(), version):
+            if "CREATE TRIGGER" in statement:
+                connection.execute(statement)
+    connection.close()
+    return number, digest
+
+
+def test_an_editor_with_time_is_seen_with_a_key_and_only_then(sealed, tmp_path):
+    """The docs say so: an unkeyed chain stops accidents, not this."""
+    number, digest = _rewritten(sealed)
+    head = tmp_path / "x.ledger.head"
+    with pytest.raises(dp.LedgerDamaged, match="not the one that its head was sealed with"):
+        dp.Ledger(sealed)
+    content = head.read_bytes()
+    slots = [json.loads(content[at : at + 512].split(b"\n")[0]) for at in (0, 512)]
+    text = json.dumps(
+        {**slots[0], "number": number, "hash": digest}, sort_keys=True, separators=(",", ":")
+    )
+    forged = f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n".encode().ljust(512)
+    head.write_bytes(forged * 2)
+    with pytest.raises(dp.LedgerDamaged, match="not signed with the ledger's key"):
+        dp.Ledger(sealed)
+
+
+def test_without_a_key_the_verification_says_what_it_cannot_see(tmp_path):
+    path = tmp_path / "plain.ledger"
+    with dp.Ledger(path, create=True) as ledger:
+        ledger.add_dataset("visits", budget=dp.Pure(1))
+        ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+        said = str(ledger.verify())
+    assert "There is no key" in said and "older copy" in said
+
+
+def test_the_price_of_every_charge_is_checked(tmp_path):
+    """`verify` prices again: an editor who lowers a charge, and seals it, is seen there."""
+    path = tmp_path / "x.ledger"
+    with dp.Ledger(path, create=True) as ledger:
+        ledger.add_dataset("visits", budget=dp.Pure(1))
+        ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    number, digest = _rewritten(path)
+    (tmp_path / "x.ledger.head").write_bytes(
+        _slot({"hash": digest, "number": number, "signature": None, **_id(path)}) * 2
+    )
+    with dp.Ledger(path) as ledger, pytest.raises(dp.LedgerDamaged, match="charged less"):
+        ledger.verify()
+
+
+def _id(path):
+    connection = sqlite3.connect(path)
+    ((body,),) = connection.execute("SELECT body FROM discreet_journal WHERE number = 1").fetchall()
+    connection.close()
+    return {"ledger": json.loads(body)["id"]}
+
+
+def _slot(fields):
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    return f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n".encode().ljust(512)
+
+
+def test_an_old_copy_is_seen_by_its_head_and_not_if_both_are_old(sealed, key, tmp_path):
+    """Said plainly in the docs: an old ledger with its old head cannot be told from the truth."""
+    for name in ("x.ledger", "x.ledger.head"):
+        shutil.copy(tmp_path / name, tmp_path / f"old-{name}")
+    with dp.Ledger(sealed, key=key) as ledger:
+        ledger.charge(dp.Pure("0.1"), dataset="visits", question="q")
+    shutil.copy(tmp_path / "old-x.ledger", sealed)
+    with pytest.raises(dp.LedgerDamaged, match="last charges are missing"):
+        dp.Ledger(sealed)
+    shutil.copy(tmp_path / "old-x.ledger.head", tmp_path / "x.ledger.head")
+    dp.Ledger(sealed).close()
