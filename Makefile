@@ -12,7 +12,7 @@ GUARDED := src/discreet/noise/*,src/discreet/mechanisms/*,src/discreet/guarantee
 FLOOR := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long bench bench-peers bench-tables clean
+.PHONY: help demo test test-long torture bench bench-peers bench-tables bench-ledger clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -42,6 +42,9 @@ bench-peers: $(PEERS)/.installed ## noise, with other libraries beside it
 
 bench-tables: $(VENV)/.installed-dev $(TABLE_PEERS:%=.venv-peer-%/.installed) ## private queries beside raw ones and other libraries
 	$(BIN)/python -m benchmarks.run --tables
+
+bench-ledger: $(VENV)/.installed-dev ## durable charges beside bare inserts
+	$(BIN)/python -m benchmarks.run --ledger
 
 clean: ## remove environments, caches and results
 	rm -rf $(VENV) $(PEERS) .venv-peer-* benchmarks/results build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -20,9 +20,16 @@ TABLES = {
     "peers": ["peers"],
     "accounting": ["accounting"],
     "tables": ["tables"],
+    "ledger": ["ledger"],
 }
-HEADINGS = {"noise": "Speed", "peers": "Peers", "accounting": "Accounting", "tables": "Tables"}
-COMMANDS = {"peers": "make bench-peers", "tables": "make bench-tables"}
+HEADINGS = {
+    "noise": "Speed",
+    "peers": "Peers",
+    "accounting": "Accounting",
+    "tables": "Tables",
+    "ledger": "Ledger",
+}
+COMMANDS = {kind: f"make bench-{kind}" for kind in ("peers", "tables", "ledger")}
 
 
 def main(arguments: list[str]) -> None:

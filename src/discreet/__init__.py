@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet import bounds as bounds
     from discreet import sensitivity as sensitivity
+    from discreet.certificate.certificate import Certificate as Certificate
     from discreet.errors import BudgetExceeded as BudgetExceeded
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.errors import EngineError as EngineError
@@ -84,6 +85,7 @@ __version__ = "0.1.0"
 # Where each public name lives, under discreet. The block above tells type checkers the same;
 # a test compares the two.
 _HOMES = {
+    "certificate.certificate": "Certificate",
     "errors": "BudgetExceeded DiscreetError EngineError EntropyFailed InternalError "
     "InvalidArgument LedgerDamaged LooseBound Refused RelationMismatch UnboundedSensitivity",
     "guarantees": "Approx BoundedRange Composition Filter GDP Guarantee LaplacePair Least "

@@ -16,7 +16,7 @@ ATTACKS = [
     *(f"a{n}" for n in range(1, 10)),
     *(f"b{n}" for n in range(1, 15)),
     *(f"c{n}" for n in range(1, 7)),
-    *("d1", "d3", "e1"),
+    *("d1", "d2", "d3", "d4", "d5", "d6", "e1", "e4", "e5", "e6"),
 ]
 
 

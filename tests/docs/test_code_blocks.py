@@ -14,11 +14,16 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_python_blocks_run_as_printed(page: Path) -> None:
+def test_python_blocks_run_as_printed(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Catches an example that went stale, and a result in a comment that is not the result.
 
-    Later blocks may use what earlier ones defined.
+    Later blocks may use what earlier ones defined. Files that they write are left behind in a
+    folder of the test's, where the clone's sources are as in the clone.
     """
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in BLOCK.findall(page.read_text()):
         exec(compile(block, str(page), "exec"), names)

@@ -38,7 +38,7 @@ def test_the_last_bit_of_a_budget_fits_and_no_more(ledger):
     assert total(ledger) == 1 and len(ledger.history()) == 10
 
 
-def test_the_caps_of_analysts_bind_and_so_does_that_of_the_dataset(ledger):
+def test_e6_the_cap_of_the_dataset_binds_colluding_analysts(ledger):
     """Catches collusion: two analysts within their own caps, together above the dataset's."""
     ledger.add_analyst("ann", dataset="visits", budget=dp.Pure("0.7"))
     ledger.add_analyst("bob", dataset="visits", budget=dp.Pure("0.7"))
@@ -143,6 +143,23 @@ def test_what_is_spent_is_what_fits(tmp_path_factory, spends):
             except dp.BudgetExceeded:
                 assert not fits
         assert ledger.datasets[0].filter.total == account.total
+
+
+def test_sums_of_long_fractions_are_those_of_a_filter(tmp_path):
+    """Reading a journal adds equal charges at once; past 256 bits sums are rounded, in order.
+    Catches two ways of adding that differ: a ledger would refuse to open, or have room for more."""
+    primes = [p for p in range(2**31, 2**31 + 700) if all(p % d for d in range(2, 46400))]
+    assert len(primes) > 20
+    costs = [dp.Pure(Fraction(i, p)) for p in primes for i in (1, 1, 2)]
+    account, path = Filter(limit=dp.Pure(1)), tmp_path / "x.ledger"
+    with dp.Ledger(path, create=True) as ledger:
+        ledger.add_dataset("visits", budget=dp.Pure(1))
+        for cost in costs:
+            account = account.charge(cost)
+            spend(ledger, cost)
+        assert total(ledger) == account.total > sum(cost.epsilon0 for cost in costs)
+    with dp.Ledger(path) as ledger:
+        assert total(ledger) == account.total
 
 
 def test_an_idempotency_key_is_charged_once(ledger):

@@ -9,7 +9,7 @@ import discreet as dp
 from discreet.ledger.tables import VERSION
 
 
-def test_a_missing_ledger_is_never_made_by_accident(location, tmp_path):
+def test_d6_a_missing_ledger_is_never_made_by_accident(location, tmp_path):
     """D6: deleting the file must not be a free reset."""
     with pytest.raises(dp.InvalidArgument, match="pass create=True"):
         dp.Ledger(location)
@@ -27,7 +27,7 @@ def test_create_opens_what_is_there(ledger, location):
     "change",
     [{"budget": dp.Pure(2)}, {"budget": dp.ZCDP(1)}, {"unit": "row"}, {"relation": "replace"}],
 )
-def test_a_dataset_that_is_there_keeps_its_cap(ledger, change):
+def test_d6_a_dataset_that_is_there_keeps_its_cap(ledger, change):
     """D6: a second add with a larger budget would be a reset."""
     head = ledger.verify().head
     with pytest.raises((dp.Refused, dp.RelationMismatch)):
@@ -148,7 +148,7 @@ def test_only_its_owner_reads_it(tmp_path):
 
 @pytest.mark.parametrize("lost", ["x.ledger", "x.ledger.head"])
 @pytest.mark.parametrize("create", [False, True])
-def test_half_of_a_ledger_does_not_open(tmp_path, lost, create):
+def test_d5_half_of_a_ledger_does_not_open(tmp_path, lost, create):
     """D5: not even with create=True is a lost journal a fresh start."""
     path = tmp_path / "x.ledger"
     dp.Ledger(path, create=True).close()

@@ -28,7 +28,7 @@ def counts(people: dp.Table) -> dp.Query:
     return people.group_by("ward", keys=["A", "B"]).agg(n=dp.count())
 
 
-def test_a_budget_outlives_its_session(people, path):
+def test_d6_a_budget_outlives_its_session(people, path):
     """D6: with a budget in memory a restart would be a reset."""
     first = dp.Session(people, budget=dp.Pure(1), ledger=path, create=True)
     first.release(counts(people), epsilon="0.7")
@@ -130,7 +130,7 @@ def test_odd_keys(people, key):
 
 
 @pytest.mark.parametrize("where", ["memory", "ledger"])
-def test_a_release_that_was_cut_off_stays_charged_and_is_not_computed_again(
+def test_d4_a_release_that_was_cut_off_stays_charged_and_is_not_computed_again(
     people, path, where, monkeypatch
 ):
     """D4: a refund, or a second try for free, would make failing a free look at the data."""
@@ -168,7 +168,7 @@ def test_bought_bounds_are_charged_and_kept(path):
     assert entry.query["kind"] == "groups a person" and entry.costs[0].amount == Fraction(1, 2)
 
 
-def test_what_is_left_depends_on_questions_only(people, path, tmp_path):
+def test_e5_what_is_left_depends_on_questions_only(people, path, tmp_path):
     """E5: two tables that differ in one row leave the same balance, whatever is asked."""
     other = dp.table(ROWS.slice(1))
     balances = []
@@ -191,7 +191,7 @@ def test_more_rows_reset_nothing(people, path):
     assert dp.Session(grown, ledger=path).spent == dp.Pure("0.6")
 
 
-def test_threads_share_a_session(people, path):
+def test_d2_threads_share_a_session(people, path):
     """D2, between threads: ten at a time for the last of the budget."""
     session = dp.Session(people, budget=dp.Pure(1), ledger=path, create=True)
     refused = []
@@ -243,7 +243,7 @@ def test_a_replay_says_whether_it_is_a_guarantee(people, path):
     assert replay.epsilon("1e-6") == pytest.approx(dp.GDP("0.632455532").epsilon("1e-6"), rel=1e-6)
 
 
-def test_the_ledger_names_no_data(path):
+def test_e4_the_ledger_names_no_data(path):
     """E4: values that occur only in the data are nowhere in the ledger's files."""
     canary, number = "canary-7f3e", 918273645
     table = dp.table(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Ratio: TypeAlias = tuple[int, int]
 
 LARGEST = 2**64 - 1  #: the greatest numerator, and denominator, of a short fraction
-_EXACT_BITS = 256
+EXACT_BITS = 256
 _COARSE = 2**128
 _ULP = Fraction(1, 2**52)
 
@@ -115,7 +115,7 @@ def sum_up(total: Ratio, part: Fraction) -> Ratio:
     (a, b), c, d = total, part.numerator, part.denominator
     common = lcm(b, d)
     exact = a * (common // b) + c * (common // d)
-    if common.bit_length() > _EXACT_BITS:
+    if common.bit_length() > EXACT_BITS:
         exact, common = -(-exact * _COARSE // common), _COARSE
     shared = gcd(exact, common)
     return exact // shared, common // shared

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from discreet.errors import InvalidArgument
 from discreet.guarantees.accounts.filters import Filter
 from discreet.ledger.caps import Budget
-from discreet.ledger.state import Kept, State
+from discreet.ledger.kept import Kept
+from discreet.ledger.state import State
 from discreet.neighbors import Relation
 
 _LONGEST = 200

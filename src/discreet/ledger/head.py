@@ -67,13 +67,14 @@ class HeadFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.name = str(path)
         self._read = (b"", *_newest(b""))  # what was read last, and what it said
 
     @contextmanager
     def locked(self, *, create: bool = False) -> Iterator[int]:
         """The open file, while no other process has it: whoever writes to the ledger must."""
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        descriptor = os.open(self.path, flags, 0o600)
+        descriptor = os.open(self.name, flags, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield descriptor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import overload
 
 from discreet.exact import Number
@@ -37,9 +38,13 @@ class Replay:
         return self.guarantee.delta(epsilon)
 
     def __str__(self) -> str:
+        if not self.releases:
+            return "nothing was released yet"
         many = f"{self.releases:,} releases compose"
         together = "1 release comes" if self.releases == 1 else many
-        return f"{together} to {self.guarantee}: {self.reason}"
+        points = [(delta, self.epsilon(delta)) for delta in (0, "1e-9", "1e-6")]
+        told = ", ".join(f"ε = {e:.6g} at δ = {d}" for d, e in points if e < inf)
+        return f"{together} to {told}: {self.reason}"
 
 
 @dataclass(frozen=True, eq=False)

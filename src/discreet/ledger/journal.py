@@ -14,8 +14,9 @@ from discreet.guarantees import Guarantee
 from discreet.guarantees.accounts.charges import Charge
 from discreet.ledger.entry import Claim, Cost, Entry, already_used
 from discreet.ledger.head import Head
+from discreet.ledger.kept import Kept, charge_of
 from discreet.ledger.records import Record, damaged, digest_of, token_of
-from discreet.ledger.state import Kept, State, charge_of
+from discreet.ledger.state import State
 
 if TYPE_CHECKING:
     from discreet.ledger.transactions import Row, Store, Transaction
@@ -48,8 +49,8 @@ class Journal:
     def entries(self) -> Iterator[Entry]:
         """All charges, in order."""
         state = self.current()
-        with self.store.reading() as transaction:
-            for row in transaction.rows(1):
+        with self.store.reading() as transaction, transaction.rows(1) as rows:
+            for row in rows:
                 # Inside of JSON's strings a quote has a backslash, so this is the kind.
                 if row[0] <= state.number and '"kind":"charge"' in row[2]:
                     yield entry_of(row, state)
@@ -57,13 +58,14 @@ class Journal:
     def catch_up(self, transaction: Transaction) -> None:
         """Read what was added since, and hold it against the head."""
         state, head = self.state, transaction.head
-        rows = transaction.rows(max(state.number, 1))
-        if state.number:
-            again = next(rows, None)
-            if again is None or (again[0], again[4]) != (state.number, state.hash):
-                raise damaged(state.number, "is no longer the one that was read before")
-        for row in rows:
-            state.apply(row)
+        with transaction.rows(max(state.number, 1)) as rows:
+            if state.number:
+                again = next(rows, None)
+                if again is None or (again[0], again[4]) != (state.number, state.hash):
+                    raise damaged(state.number, "is no longer the one that was read before")
+            for row in rows:
+                state.apply(row)
+        state.settle()
         if head != self._seen:
             self._check(transaction, head)
 

@@ -16,8 +16,9 @@ from discreet.ledger.caps import Budget, Cap
 from discreet.ledger.entry import Claim, Entry
 from discreet.ledger.history import History
 from discreet.ledger.journal import Journal
+from discreet.ledger.kept import Kept
 from discreet.ledger.purse import LedgerPurse
-from discreet.ledger.state import Kept, State
+from discreet.ledger.state import State
 from discreet.ledger.verifying import Verification, verify
 from discreet.neighbors import Relation
 from discreet.release import Result
@@ -25,6 +26,7 @@ from discreet.release.storing import from_bytes
 
 if TYPE_CHECKING:
     from discreet.ledger.transactions import Store
+    from discreet.release.plot import Plot
 
 
 class Ledger:
@@ -227,6 +229,14 @@ class Ledger:
             )
         )
 
+    def plot(self, dataset: str, analyst: str | None = None) -> Plot:
+        """What was spent of a dataset over time, by whom, against its cap; ``.save("x.svg")``."""
+        from discreet.ledger.pictures import draw
+
+        data = _find(self._journal.current(), "dataset", None, dataset)
+        assert data.filter is not None
+        return draw(self.history(dataset, analyst), dataset=dataset, account=data.filter)
+
     def recall(self, entry: Entry) -> Result:
         """What was released for a charge of ``history()``: free, and the same noise."""
         reply = self._journal.reply(entry.number) if isinstance(entry, Entry) else None
@@ -237,7 +247,14 @@ class Ledger:
                 given="another",
                 hint="a release that was cut off has none, nor has a charge made by hand",
             )
-        return from_bytes(reply)[0]
+        return from_bytes(reply)
+
+    def hash_of(self, number: int) -> str | None:
+        """The hash of a record, to be compared with one noted elsewhere; none if there is none."""
+        self._journal.current()
+        with self._journal.store.reading() as transaction:
+            row = transaction.row(number)
+        return None if row is None else row[4]
 
     def verify(self) -> Verification:
         """Read everything anew, price every charge again, and say what was checked."""

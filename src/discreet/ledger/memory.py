@@ -35,6 +35,7 @@ class MemoryPurse:
         unit: str | None = None,
         analyst: str | None = None,
     ) -> None:
+        self.ledger: str | None = None
         self.dataset = dataset
         self.analyst = analyst
         self._relation, self._unit = relation, unit

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -41,6 +42,7 @@ class PostgresStore:
         self._engine = sa.create_engine(
             self._url, pool_size=1, max_overflow=0, pool_pre_ping=True, hide_parameters=True
         )
+        weakref.finalize(self, self._engine.dispose)
         register(self)
         try:
             with in_our_words(self.name):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from discreet.ledger.entry import Claim, Entry, NamedFilter
 from discreet.ledger.history import History
 from discreet.ledger.journal import Journal, entry_of
+from discreet.ledger.kept import Kept
 from discreet.ledger.records import token_of
-from discreet.ledger.state import Kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,11 @@ class LedgerPurse:
     @property
     def _analyst(self) -> int | None:
         return None if self.who is None else self.who.number
+
+    @property
+    def ledger(self) -> str:
+        """The id of the ledger."""
+        return self.journal.state.id
 
     @property
     def caps(self) -> tuple[NamedFilter, ...]:

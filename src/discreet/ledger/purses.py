@@ -23,6 +23,11 @@ class Purse(Protocol):
         ...
 
     @property
+    def ledger(self) -> str | None:
+        """The id of the ledger, if it is one that outlives the process."""
+        ...
+
+    @property
     def caps(self) -> tuple[NamedFilter, ...]:
         """Every cap that a charge must stay within, as it is now; the dataset's first."""
         ...

@@ -6,6 +6,7 @@ import os
 import secrets
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cache
@@ -15,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import dialect
 
-from discreet.errors import InvalidArgument, LedgerDamaged, Refused
+from discreet.errors import EngineError, InvalidArgument, LedgerDamaged, Refused
 from discreet.ledger.failing import in_our_words
 from discreet.ledger.forking import register
 from discreet.ledger.head import Head, HeadFile, sync_folder
@@ -37,22 +38,20 @@ class SqliteStore:
 
     def __init__(self, path: Path, *, create: bool) -> None:
         self.path = path
+        self.name = str(path)
         self.mutex = threading.RLock()
+        self._wal = 0  # which file the -wal of this connection is
         self._head = HeadFile(path.with_name(path.name + ".head"))
         self._engine = self._connect()
+        weakref.finalize(self, self._engine.dispose)
         register(self)
         try:
             with in_our_words(self.name), self.mutex:
                 self._begin(create=create)
-                self._file = os.stat(path).st_ino
+                self._file = _file(self.name)
         except BaseException:
             self.close()
             raise
-
-    @property
-    def name(self) -> str:
-        """Where it is."""
-        return str(self.path)
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
@@ -71,12 +70,14 @@ class SqliteStore:
             with self._transaction("BEGIN IMMEDIATE") as connection:
                 transaction = Transaction(connection, head)
                 yield transaction
+            self._check_kept()
             if transaction.following is not None:
                 self._head.write(file, transaction.following)
 
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
         self._engine.dispose()
+        self._wal = 0
 
     # -- opening ---------------------------------------------------------------------------------
 
@@ -145,6 +146,19 @@ class SqliteStore:
 
     # -- the connection --------------------------------------------------------------------------
 
+    def _check_kept(self) -> None:
+        """What was committed went into the -wal file that has that name, as every other process
+        reads it: a process that closes any file of the ledger's name, to copy it say, loses
+        SQLite's locks on it, and then another process may delete the -wal file under it."""
+        found = _file(f"{self.name}-wal")
+        if found != self._wal or not found:
+            self.close()
+            raise EngineError(
+                f"a file of the ledger {self.name} was deleted or replaced while it was open, so "
+                "the charge may be lost; nothing was released. Do not copy, move or delete a "
+                "ledger's files while a session has it open"
+            )
+
     def _connect(self) -> sa.Engine:
         engine = sa.create_engine(
             sa.URL.create("sqlite", database=str(self.path)),
@@ -159,8 +173,7 @@ class SqliteStore:
     def _here(self) -> Iterator[None]:
         """One thread at a time, and with the file that was opened."""
         with self.mutex:
-            there = self.path.exists() and self._head.path.exists()
-            if not there or os.stat(self.path).st_ino != self._file:
+            if _file(self.name) != self._file or not _file(self._head.name):
                 raise LedgerDamaged(
                     f"the ledger {self.name} or its head was moved, deleted or replaced while it "
                     "was open: what is charged now would be lost. Put it back, and open it again"
@@ -173,6 +186,15 @@ class SqliteStore:
             chosen = connection.execution_options(discreet_begin=begin)
             with chosen.begin():
                 yield chosen
+                self._wal = self._wal or _file(f"{self.name}-wal")
+
+
+def _file(path: str) -> int:
+    """Which file has this name; 0 if none has."""
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return 0
 
 
 def _is_there(path: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Protocol
 
 import sqlalchemy as sa
@@ -32,16 +32,12 @@ class Transaction:
         self.head = head  # as it was before
         self.following: Head | None = None  # as it will be, if something is added
 
-    def rows(self, first: int) -> Iterator[Row]:
-        """The records from this number on, in order: at once, or from the first on in parts."""
-        if first > 1:
-            found = self._connection.execute(_FROM, {"first": first})
-            yield from found.all()
-            return
-        options = {"yield_per": _AT_ONCE}
-        whole = self._connection.execute(_FROM, {"first": first}, execution_options=options)
-        for part in whole.partitions():
-            yield from part
+    @contextmanager
+    def rows(self, first: int) -> Iterator[Iterator[Row]]:
+        """The records from this number on, in order; a journal from its start is read in parts."""
+        options = {"yield_per": _AT_ONCE} if first == 1 else {}
+        with self._connection.execute(_FROM, {"first": first}, execution_options=options) as found:
+            yield (row for part in found.partitions(_AT_ONCE) for row in part)
 
     def row(self, number: int) -> Row | None:
         """One record."""

@@ -36,8 +36,8 @@ def verify(journal: Journal) -> Verification:
     fresh = Journal(journal.store, None)
     with journal.store.reading() as transaction:
         fresh.catch_up(transaction)
-        for row in transaction.rows(1):
-            if row[0] <= fresh.state.number:
+        with transaction.rows(1) as rows:
+            for row in rows:
                 _check(row, fresh.state, transaction)
     state = fresh.state
     stranded = state.charges - state.replies
@@ -46,10 +46,10 @@ def verify(journal: Journal) -> Verification:
         f"{state.number:,} records, each with the hash of the one before it.",
         f"The last is record {state.number}, {state.hash}; its head agrees"
         f"{' and is signed with the key of the ledger' if signed else ''}.",
-        f"{state.charges:,} charges were priced again from their guarantees, and none was charged "
-        "less; all sums stay within their caps.",
-        f"{state.replies:,} answers have the digest that was recorded; {stranded:,} charges have "
-        "no answer (made by hand, still running, or cut off by a crash: they stay charged).",
+        f"Charges: {state.charges:,}, priced again from their guarantees, none charged for less; "
+        "all sums stay within their caps.",
+        f"Answers: {state.replies:,}, with the digests that were recorded. Charges without one: "
+        f"{stranded:,} (made by hand, still running, or cut off by a crash; they stay charged).",
         "Not shown by this: that the ledger and its head are not an older copy of themselves. "
         "Compare the last record with one noted elsewhere, such as in a certificate.",
     ) + (() if signed else _UNSIGNED)

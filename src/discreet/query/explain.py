@@ -65,7 +65,8 @@ def _contribution(plan: Plan) -> str:
         return "A row is a person, and is in one group." if query.group else "A row is a person."
     one = query.contribution
     if limit is not None and limit.max_rows is not None:
-        return f"Kept of each {unit}: at most {one.total:,} rows, chosen at random."
+        rows = f"{one.total:,} row{'s' * (one.total > 1)}"
+        return f"Kept of each {unit}: at most {rows}, chosen at random."
     rows = f"{one.rows:,} row{'s' * (one.rows > 1)}"
     if not query.group:
         return f"Kept of each {unit}: at most {rows}, chosen at random."

@@ -114,7 +114,8 @@ def _kept(limit: Bound | None, unit: str | None) -> str:
     if limit is None or unit is None:
         return ""
     if limit.max_rows is not None:
-        return f" Of each {unit}, at most {_many(limit.max_rows, 'row')} are kept."
+        are = "is" if limit.max_rows == 1 else "are"
+        return f" Of each {unit}, at most {_many(limit.max_rows, 'row')} {are} kept."
     groups = "" if limit.max_groups is None else f"{_many(limit.max_groups, 'group')} and "
     rows = _many(limit.max_rows_per_group or 1, "row")
     return f" Of each {unit}, at most {groups}{rows} in each are kept."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -58,13 +59,26 @@ class Result:
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     suppressed: str | None = field(default=None, kw_only=True)
     steps: tuple[str, ...] = field(default=(), kw_only=True)  #: post-processing, in words
-    certificate: Any = field(default=None, kw_only=True)
+    #: Writes the certificate when it is first asked for: to compute ε takes longer than an answer.
+    issue: Callable[[], Any] | None = field(default=None, kw_only=True)
     #: Names the noise: results of one origin share it, others are independent.
     origin: str = field(default_factory=lambda: uuid4().hex, kw_only=True)
     _version: str = field(default_factory=lambda: uuid4().hex, init=False)
 
     def __post_init__(self) -> None:
         check(self.frame, self.columns)
+
+    @cached_property
+    def certificate(self) -> Any:
+        """What was released under which promise, for others to check; none without a session.
+
+        It is about the values as they were released, before any post-processing.
+        """
+        return None if self.issue is None else self.issue()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What issues the certificate may hold a private key, which goes nowhere.
+        return {**self.__dict__, "issue": None, "certificate": self.certificate}
 
     # -- out of here ---------------------------------------------------------------------------
 

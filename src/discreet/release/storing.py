@@ -17,12 +17,11 @@ from discreet.release.result import Result
 _NAME = b"discreet"
 
 
-def to_bytes(result: Result, *, certificate: str | None) -> bytes:
-    """The whole result; the certificate as text."""
+def to_bytes(result: Result) -> bytes:
+    """The whole result but its certificate, which follows from it and the charge."""
     import pyarrow as pa
 
     facts = {
-        "certificate": certificate,
         "columns": [asdict(column) for column in result.columns],
         "cost": result.cost,
         "guarantee": result.guarantee.to_json(),
@@ -39,14 +38,14 @@ def to_bytes(result: Result, *, certificate: str | None) -> bytes:
     return bytes(sink.getvalue())
 
 
-def from_bytes(content: bytes) -> tuple[Result, str | None]:
-    """The result as it was, and its certificate as text."""
+def from_bytes(content: bytes) -> Result:
+    """The result as it was."""
     import pyarrow as pa
 
     with pa.ipc.open_stream(content) as stream:
         frame = stream.read_all()
     facts: dict[str, Any] = json.loads(frame.schema.metadata[_NAME])
-    result = Result(
+    return Result(
         frame.replace_schema_metadata(None),
         tuple(_column(column) for column in facts["columns"]),
         guarantee=Guarantee.from_json(facts["guarantee"]),
@@ -56,7 +55,6 @@ def from_bytes(content: bytes) -> tuple[Result, str | None]:
         suppressed=facts["suppressed"],
         origin=facts["origin"],
     )
-    return result, facts["certificate"]
 
 
 def _column(fields: dict[str, Any]) -> ColumnInfo:

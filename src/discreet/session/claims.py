@@ -13,7 +13,6 @@ from discreet.query.document import (
     contribution_document,
     contribution_mechanism,
     mechanism_documents,
-    query_document,
     query_in_words,
 )
 from discreet.query.plan import Plan
@@ -32,14 +31,14 @@ def asked(query: Mapping[str, Any], **spend: object) -> str:
     return canonical.digest({"query": dict(query), "spend": given})
 
 
-def claim_for(plan: Plan, *, digest: str, key: str | None) -> Claim:
+def claim_for(plan: Plan, query: dict[str, Any], *, digest: str, key: str | None) -> Claim:
     """The claim of a query."""
     return Claim(
         question=query_in_words(plan.query),
         guarantee=plan.guarantee,
         digest=digest,
         mechanisms=tuple(mechanism_documents(plan)),
-        query=query_document(plan.query),
+        query=query,
         key=key,
     )
 

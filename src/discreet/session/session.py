@@ -8,7 +8,9 @@ charge stands either way: there are no refunds.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,7 @@ from discreet.session.budget import (
     notion_in_words,
     planning_account,
 )
+from discreet.session.certifying import certificate_of
 from discreet.session.claims import (
     asked,
     check_same,
@@ -152,15 +155,16 @@ class Session:
         self._check(query)
         key = read_key(idempotency_key)
         spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "error": error}
-        digest = asked(query_document(query), **spend, group_size=group_size)
+        document = query_document(query)
+        digest = asked(document, **spend, group_size=group_size)
         if key is not None and (found := self._purse.find(key)) is not None:
             return self._again(found, digest, key)
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
         query.table.source.check(plan.everything)
-        entry = self._purse.charge(claim_for(plan, digest=digest, key=key))
+        entry = self._purse.charge(claim_for(plan, document, digest=digest, key=key))
         result = run(plan, cost=entry.costs[0].words)
-        self._purse.keep(entry, lambda: to_bytes(result, certificate=None))
-        return result
+        self._purse.keep(entry, lambda: to_bytes(result))
+        return self._certified(entry, result)
 
     def recall(self, entry: Entry) -> Result:
         """The answer of an earlier release, as ``history`` lists it: free, and the same noise."""
@@ -172,7 +176,7 @@ class Session:
                 given="another",
                 hint="a release that was cut off has none, nor has a charge made by hand",
             )
-        return from_bytes(reply)[0]
+        return self._certified(entry, from_bytes(reply))
 
     def release_bounds(
         self,
@@ -294,7 +298,7 @@ class Session:
         entry = self._purse.charge(claim_for_choice(choice, rows=rows))
         chosen = choice.choose(rows=rows)
         result = choice.result(chosen, cost=entry.costs[0].words)
-        self._purse.keep(entry, lambda: to_bytes(result, certificate=None))
+        self._purse.keep(entry, lambda: to_bytes(result))
         return chosen
 
     def _again(self, found: Entry, digest: str, key: str) -> Result:
@@ -302,7 +306,18 @@ class Session:
         reply = self._purse.reply(found)
         if reply is None:
             raise unanswered(found, key)
-        return from_bytes(reply)[0]
+        return self._certified(found, from_bytes(reply))
+
+    def _certified(self, entry: Entry, result: Result) -> Result:
+        """The result, with a certificate when it is asked for."""
+        work = partial(
+            certificate_of,
+            entry=entry,
+            result=result,
+            ledger=self._purse.ledger,
+            key=self._signer,
+        )
+        return replace(result, issue=work)
 
     def _check(self, query: Query) -> None:
         if not isinstance(query, Query):

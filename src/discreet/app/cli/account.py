@@ -1,0 +1,231 @@
+"""Which budget pays: a ledger, and who spends from it; or, said out loud, none that lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from discreet.app.cli.spending import Cap, Spending, budget_of
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from discreet.app.cli.spending import Budget
+    from discreet.query.explain import Explanation
+    from discreet.query.plan import Plan
+    from discreet.query.table import Query, Table
+    from discreet.session import Session
+
+_LEDGER = "The ledger"
+
+
+@dataclass(frozen=True)
+class Account:
+    """The ledger, the dataset in it, the analyst."""
+
+    ledger: Annotated[
+        str | None,
+        Option(
+            help="The ledger that keeps the budget: a file, or a postgresql:// address.",
+            envvar="DISCREET_LEDGER",
+            metavar="FILE|URL",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = None
+    no_ledger: Annotated[
+        bool,
+        Option(
+            "--no-ledger",
+            help="Release without a ledger. Nothing then remembers what was spent, so the next "
+            "run starts from zero and promises add up unseen: for invented data only.",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = False
+    create: Annotated[
+        bool,
+        Option(
+            "--create",
+            help="Make the ledger and the dataset if they are not there; needs the cap.",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = False
+    dataset: Annotated[
+        str | None,
+        Option(
+            help="The dataset's name in the ledger; not needed if there is one.",
+            metavar="NAME",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = None
+    analyst: Annotated[
+        str | None,
+        Option(
+            help="Who asks, if the ledger has analysts.", metavar="NAME", rich_help_panel=_LEDGER
+        ),
+    ] = None
+    idempotency_key: Annotated[
+        str | None,
+        Option(
+            help="Under the same key, the same question gets the same answer again, and is "
+            "charged once.",
+            metavar="TEXT",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = None
+    key: Annotated[
+        str | None,
+        Option(
+            help="The private key that signs the ledger and certificates: Ed25519, as PEM.",
+            envvar="DISCREET_KEY",
+            metavar="FILE",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = None
+
+    @contextmanager
+    def session(
+        self, query: Query, table: Table, cap: Cap, spending: Spending
+    ) -> Iterator[Session]:
+        """A session on the ledger; without one, on a budget that just holds this answer."""
+        import discreet as dp
+
+        if self.ledger is not None and not self.no_ledger:
+            self._check_creation(cap)
+            with dp.Ledger(self.ledger, create=self.create, key=self.key) as ledger:
+                yield dp.Session(
+                    table,
+                    budget=cap.budget(),
+                    slack=cap.slack,
+                    ledger=ledger,
+                    create=self.create,
+                    dataset=self.dataset,
+                    analyst=self.analyst,
+                    key=self.key,
+                )
+            return
+        if not self.no_ledger:
+            raise InvalidArgument(
+                name="--ledger",
+                expected="given, so that what is spent is remembered after this run",
+                given="nothing",
+                hint="make one with: discreet ledger create people.ledger --dataset people "
+                "--epsilon 3; or say --no-ledger if the data are invented",
+            )
+        if self.idempotency_key is not None:
+            raise InvalidArgument(
+                name="--idempotency-key",
+                expected="given with a ledger, which keeps the answer",
+                given="with --no-ledger",
+            )
+        budget: Budget | None = cap.budget()
+        slack: Fraction | str | None = cap.slack
+        if budget is None:
+            budget, slack = _just_enough(query, spending)
+        yield dp.Session(
+            table,
+            budget=budget,
+            slack=slack,
+            create=self.create,
+            dataset=self.dataset,
+            analyst=self.analyst,
+            key=self.key,
+        )
+
+    def _check_creation(self, cap: Cap) -> None:
+        """Nothing is made unasked, nor left behind empty where a budget is missing."""
+        assert self.ledger is not None
+        if not self.create:
+            check_there(self.ledger)
+        elif cap.budget() is None and not is_there(self.ledger):
+            raise InvalidArgument(
+                name="the cap",
+                expected="given with --create, as --budget-epsilon, --budget-rho or --budget-mu",
+                given="nothing",
+                hint="it is the most that all answers together may cost one person, and stays "
+                "fixed; as in --budget-epsilon 3",
+            )
+        if cap.budget() is not None:
+            check_cap(cap.budget(), cap.slack)
+
+    def explain(self, query: Query, table: Table, cap: Cap, spending: Spending) -> Explanation:
+        """What a release would do; without a ledger or a cap, leaving out what would be left."""
+        arguments = spending.arguments()
+        alone = self.ledger is None or self.no_ledger or (self.create and not is_there(self.ledger))
+        if alone and cap.budget() is None:
+            return _explain_alone(query, arguments)
+        pays = replace(self, no_ledger=alone, create=False, idempotency_key=None)
+        with pays.session(query, table, cap, spending) as session:
+            return session.explain(query, **arguments)
+
+
+def is_there(ledger: str) -> bool:
+    """Is there such a file? What is behind an address shows when it is opened."""
+    return "://" in ledger or Path(ledger).exists()
+
+
+def check_there(ledger: str) -> None:
+    """A missing ledger, in the words of the command line: it is never made unasked."""
+    if not is_there(ledger):
+        raise InvalidArgument(
+            name="the ledger",
+            expected="a file that is there",
+            given=InvalidArgument.describe_parameter(ledger),
+            hint="if there was one, restore it, since a new one would forget what was spent; "
+            f"for a first one: discreet ledger create {ledger} --dataset NAME --epsilon 3",
+        )
+
+
+def check_cap(budget: Budget | None, slack: str | None) -> None:
+    """Refuse a cap that cannot be, before a ledger is made for it."""
+    from discreet.ledger import Cap
+
+    if budget is not None:
+        Cap.read(budget, slack)
+
+
+def _just_enough(query: Query, spending: Spending) -> tuple[Budget, Fraction | str | None]:
+    """A budget that holds one answer, and its slack."""
+    from discreet.guarantees import ZCDP
+    from discreet.guarantees.accounts.charges import price
+
+    arguments = spending.arguments()
+    if spending.epsilon is not None and spending.delta is not None:
+        charge = price(ZCDP, _plan_alone(query, arguments).guarantee, 0)
+        return ZCDP(charge.amount), charge.slack
+    if spending.error:
+        raise InvalidArgument(
+            name="the cap",
+            expected="given with --error and without a ledger",
+            given="nothing",
+            hint="say how much may be spent at most, as in --budget-epsilon 1",
+        )
+    budget = budget_of(spending.epsilon, None, spending.rho, spending.mu, prefix="--")
+    assert budget is not None
+    return budget, spending.delta  # of ρ and μ, δ is what discovered keys may need
+
+
+def _explain_alone(query: Query, arguments: dict[str, Any]) -> Explanation:
+    from discreet.query.explain import explain
+
+    if arguments["error"] is not None:
+        raise InvalidArgument(
+            name="--error",
+            expected="asked of a budget, whose notion of privacy decides what is paid",
+            given="neither a ledger nor a cap",
+            hint="name a ledger, or say how much may be spent, as in --budget-epsilon 1",
+        )
+    return explain(_plan_alone(query, arguments))
+
+
+def _plan_alone(query: Query, arguments: dict[str, Any]) -> Plan:
+    from discreet.query.plan import make_plan
+    from discreet.query.spend import Spend
+
+    spend = {name: arguments[name] for name in ("epsilon", "delta", "rho", "mu")}
+    return make_plan(query, Spend.read(**spend))

@@ -1,0 +1,74 @@
+"""``discreet release`` and ``discreet explain``: the same options, the second reads no data."""
+
+from __future__ import annotations
+
+from discreet.app.cli.account import Account
+from discreet.app.cli.answers import Answer
+from discreet.app.cli.options import flat
+from discreet.app.cli.printing import AsJson, note, say, show_document
+from discreet.app.cli.question import Question
+from discreet.app.cli.spending import Cap, Spending
+
+
+@flat
+def release(
+    question: Question,
+    spending: Spending,
+    account: Account,
+    cap: Cap,
+    answer: Answer,
+    printed: AsJson,
+) -> None:
+    """Answer a question about a table of people, with noise that hides each of them.
+
+    The cost is charged to the ledger before a row is read, and never given back.
+
+    \b
+    Example:
+      discreet release people.csv --unit person --group-by city --keys A,B,C \\
+        --count --mean income:0:200000 --epsilon 0.5 --ledger people.ledger
+    """
+    answer.check(sources=[question.data, question.keys_file, account.ledger, account.key])
+    arguments = spending.arguments()
+    table = question.table()
+    query = question.query(table)
+    with account.session(query, table, cap, spending) as session:
+        result = session.release(query, **arguments, idempotency_key=account.idempotency_key)
+    try:
+        answer.deliver(result, as_json=printed.json)
+    except OSError:
+        if account.ledger is not None and not account.no_ledger:
+            note("the answer is kept: discreet ledger show lists it, --release shows it again")
+        raise
+
+
+@flat
+def explain(
+    question: Question,
+    spending: Spending,
+    account: Account,
+    cap: Cap,
+    answer: Answer,
+    printed: AsJson,
+) -> None:
+    """Say what a release with the same options would do, cost and miss.
+
+    Reads no rows, charges nothing, and writes nothing.
+
+    \b
+    Example:
+      discreet explain people.csv --unit person --group-by city --keys A,B,C \\
+        --count --mean income:0:200000 --epsilon 0.5
+    """
+    table = question.table()
+    query = question.query(table)
+    told = account.explain(query, table, cap, spending)
+    if printed.json or answer.format == "json":
+        errors = [
+            {"name": e.name, "error": e.error, "unit": e.unit, "by_size": e.by_size}
+            for e in told.errors
+        ]
+        sentences, warnings = list(told.sentences), list(told.warnings)
+        show_document("explain", {"sentences": sentences, "warnings": warnings, "errors": errors})
+    else:
+        say(*str(told).splitlines())

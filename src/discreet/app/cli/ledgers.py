@@ -1,0 +1,362 @@
+"""``discreet ledger``: budgets that last, who may spend them, and what was spent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Context, Exit, Option, Typer
+
+from discreet.app.cli import exits
+from discreet.app.cli.account import check_cap
+from discreet.app.cli.answers import Answer
+from discreet.app.cli.options import flat
+from discreet.app.cli.places import (
+    Place,
+    account_document,
+    cap_in_words,
+    datasets_of,
+    facts_of,
+    which,
+)
+from discreet.app.cli.printing import AsJson, console, note, say, show_document
+from discreet.app.cli.spending import GroupCap, LedgerCap
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from discreet.ledger import Account
+
+ledger_app = Typer(name="ledger")
+
+
+@ledger_app.callback(invoke_without_command=True)
+def ledger(context: Context) -> None:
+    """Budgets that last, who may spend them, and what was spent."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+_Dataset = Annotated[
+    str | None, Option(help="Only this dataset; not needed if there is one.", metavar="NAME")
+]
+
+
+@ledger_app.command("create")
+@flat
+def create(
+    *,
+    place: Place,
+    dataset: Annotated[
+        str | None, Option(help="Add this dataset, with the cap below.", metavar="NAME")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        Option(
+            help="The column that says whose row it is; without it, a row is a person.",
+            metavar="COLUMN",
+        ),
+    ] = None,
+    relation: Annotated[
+        str,
+        Option(
+            help="What stays hidden: whether a person is there at all, or what their rows say.",
+            metavar="add-remove|replace",
+        ),
+    ] = "add-remove",
+    group: Annotated[
+        list[str] | None,
+        Option(
+            help="Put the dataset into this group, which caps all datasets of the same people "
+            "together. Repeat for more.",
+            metavar="NAME",
+        ),
+    ] = None,
+    cap: LedgerCap,
+    group_cap: GroupCap,
+    printed: AsJson,
+) -> None:
+    """Make a ledger, or add a dataset to one. What is there already stays as it is.
+
+    A cap is never changed, and a ledger is never made over: deleting one must not be a reset.
+
+    \b
+    Example:
+      discreet ledger create people.ledger --dataset people --unit person \\
+        --epsilon 3
+      discreet ledger create clinic.ledger --group patients --group-epsilon 5 \\
+        --dataset visits --epsilon 3
+    """
+    budget, of_group = cap.budget(), group_cap.budget()
+    _check_caps(dataset, budget, group or [], of_group)
+    check_cap(budget, cap.slack)
+    check_cap(of_group, group_cap.group_slack)
+    made: list[Account] = []
+    with place.open(create=True) as ledger:
+        if of_group is not None:
+            name = (group or [])[-1]
+            slack = group_cap.group_slack
+            made.append(ledger.add_group(name, budget=of_group, slack=slack, relation=relation))
+        if dataset is not None and budget is not None:
+            made.append(
+                ledger.add_dataset(
+                    dataset,
+                    budget=budget,
+                    slack=cap.slack,
+                    unit=unit,
+                    relation=relation,
+                    groups=group or (),
+                )
+            )
+        if printed.json:
+            accounts = [account_document(account) for account in made]
+            show_document("ledger create", {**facts_of(ledger), "accounts": accounts})
+            return
+        say(f"the ledger is in {ledger.location}")
+    for account in made:
+        say(f"{account.kind} {account.name}: cap {cap_in_words(account)}")
+
+
+@ledger_app.command("show")
+@flat
+def show(
+    *,
+    place: Place,
+    dataset: _Dataset = None,
+    analyst: Annotated[
+        str | None, Option(help="Only what this analyst spent.", metavar="NAME")
+    ] = None,
+    last: Annotated[
+        int, Option(help="List so many of the last releases.", metavar="N", min=0)
+    ] = 10,
+    plot: Annotated[
+        str | None,
+        Option(help="Draw the history to this file: .svg, .png or .html.", metavar="FILE"),
+    ] = None,
+    release: Annotated[
+        int | None,
+        Option(help="Show the stored answer of this release again, for free.", metavar="NUMBER"),
+    ] = None,
+    answer: Answer,
+    printed: AsJson,
+) -> None:
+    """Show accounts, what was spent by whom over time, and the last releases.
+
+    \b
+    Example:
+      discreet ledger show people.ledger
+      discreet ledger show people.ledger --plot spending.svg
+      discreet ledger show people.ledger --release 3
+    """
+    from discreet.app.cli.showing import draw_history, history_document, show_history, show_release
+
+    with place.open() as ledger:
+        if release is not None:
+            show_release(ledger, release, answer, key=place.key, as_json=printed.json)
+            return
+        if answer.is_asked:
+            raise InvalidArgument(
+                name="--output, --format and --certificate",
+                expected="given with --release, whose answer they are about",
+                given="without it",
+            )
+        chosen = datasets_of(ledger, dataset)
+        if plot is not None:
+            draw_history(ledger, chosen, analyst, plot)
+        if printed.json:
+            shown = history_document(ledger, chosen, analyst)
+            show_document("ledger show", {**facts_of(ledger), **shown, "plot": plot})
+        else:
+            show_history(ledger, chosen, analyst, last=last, out=console())
+    if plot is not None and not printed.json:
+        note(f"the picture is in {plot}")
+
+
+@ledger_app.command("analysts")
+@flat
+def analysts(
+    *,
+    place: Place,
+    dataset: _Dataset = None,
+    add: Annotated[
+        str | None,
+        Option(help="Add this analyst, with the cap below if one is given.", metavar="NAME"),
+    ] = None,
+    cap: LedgerCap,
+    printed: AsJson,
+) -> None:
+    """List who may ask, and what is left to them; or add somebody.
+
+    The dataset's cap binds whatever the caps of its analysts add up to.
+
+    \b
+    Example:
+      discreet ledger analysts people.ledger
+      discreet ledger analysts people.ledger --add ann --epsilon 1
+    """
+    from discreet.app.cli.drawing import account_line
+
+    budget = cap.budget()
+    if add is None and budget is not None:
+        raise InvalidArgument(
+            name="--add", expected="given with a cap", given="nothing", hint="as in --add ann"
+        )
+    with place.open() as ledger:
+        chosen = datasets_of(ledger, dataset)
+        if add is not None:
+            if len(chosen) != 1:
+                raise which(chosen)
+            name = chosen[0].name
+            ledger.add_analyst(add, dataset=name, budget=budget, slack=cap.slack)
+        names = {account.name for account in chosen}
+        found = [account for account in ledger.analysts if account.dataset in names]
+        if printed.json:
+            accounts = [account_document(account) for account in found]
+            show_document("ledger analysts", {**facts_of(ledger), "accounts": accounts})
+            return
+    out = console()
+    for data in chosen:
+        out.print(account_line(data, label=28, width=20), soft_wrap=True)
+        for account in found:
+            if account.dataset == data.name:
+                out.print(account_line(account, label=28, width=20), soft_wrap=True)
+    if not found:
+        say("there are no analysts yet: anyone with the ledger may ask; --add NAME adds one")
+
+
+@ledger_app.command("verify")
+@flat
+def verify(
+    *,
+    place: Place,
+    expect: Annotated[
+        str | None,
+        Option(
+            help="A record that was noted elsewhere, which must be in this ledger.",
+            metavar="NUMBER:HASH",
+        ),
+    ] = None,
+    printed: AsJson,
+) -> None:
+    """Read the whole ledger again, price every charge again, and say what was checked.
+
+    \b
+    Example:
+      discreet ledger verify people.ledger
+    """
+    wanted = _expected(expect)
+    with place.open() as ledger:
+        checked = ledger.verify()
+        found = None if wanted is None else ledger.hash_of(wanted[0])
+        facts = facts_of(ledger)
+    agrees = wanted is None or found == wanted[1]
+    sentences = list(checked.sentences)
+    if wanted is not None:
+        there = "is the one noted" if agrees else "is NOT the one noted: the ledger was replaced"
+        sentences.insert(2, f"Record {wanted[0]} {there}.")
+    if printed.json:
+        number, digest = checked.head
+        result = {
+            **facts,
+            "ok": agrees,
+            "records": checked.records,
+            "charges": checked.charges,
+            "head": {"number": number, "hash": digest},
+            "signed": checked.signed,
+            "sentences": sentences,
+        }
+        show_document("ledger verify", result)
+    else:
+        say(*(f"- {sentence}" for sentence in sentences))
+    if not agrees:
+        raise Exit(exits.FAILED_CHECK)
+
+
+@ledger_app.command("replay")
+@flat
+def replay(
+    *,
+    place: Place,
+    dataset: _Dataset = None,
+    analyst: Annotated[
+        str | None, Option(help="Only what this analyst spent.", metavar="NAME")
+    ] = None,
+    fixed_in_advance: Annotated[
+        bool,
+        Option(
+            "--fixed-in-advance",
+            help="You know that all spends were fixed before the first answer was seen.",
+        ),
+    ] = False,
+    delta: Annotated[
+        str | None, Option(help="Say which ε it comes to at this δ.", metavar="NUMBER")
+    ] = None,
+    printed: AsJson,
+) -> None:
+    """Run the journal through the tight accountant: a guarantee, or an estimate that says so.
+
+    \b
+    Example:
+      discreet ledger replay people.ledger --delta 1e-6
+    """
+    with place.open() as ledger:
+        chosen = datasets_of(ledger, dataset)
+        if len(chosen) != 1:
+            raise which(chosen)
+        played = ledger.history(chosen[0].name, analyst).replay(fixed_in_advance=fixed_in_advance)
+        facts = facts_of(ledger)
+    epsilon = None if delta is None else played.epsilon(delta)
+    if printed.json:
+        import json
+
+        result = {
+            **facts,
+            "dataset": chosen[0].name,
+            "releases": played.releases,
+            "is_guarantee": played.is_guarantee,
+            "reason": played.reason,
+            "guarantee": json.loads(played.guarantee.to_json()),
+            "delta": delta,
+            "epsilon": epsilon,
+        }
+        show_document("ledger replay", result)
+        return
+    say(f"{chosen[0].name}: {played}")
+    if epsilon is not None:
+        say(f"at δ = {delta}: ε = {epsilon:.6g}")
+
+
+# -- inside ----------------------------------------------------------------------------------------
+
+
+def _check_caps(dataset: str | None, budget: Any, groups: list[str], of_group: Any) -> None:
+    if dataset is None and (budget is not None or (groups and of_group is None)):
+        raise InvalidArgument(
+            name="--dataset",
+            expected="given with a cap or a group",
+            given="nothing",
+            hint="as in --dataset people --epsilon 3",
+        )
+    if dataset is not None and budget is None:
+        raise InvalidArgument(
+            name="the cap",
+            expected="given with --dataset, as --epsilon, --rho or --mu",
+            given="nothing",
+            hint="it is the most that all answers together may cost one person, and stays fixed; "
+            "as in --epsilon 3",
+        )
+    if of_group is not None and not groups:
+        raise InvalidArgument(
+            name="--group", expected="given with a cap of a group", given="nothing"
+        )
+
+
+def _expected(text: str | None) -> tuple[int, str] | None:
+    if text is None:
+        return None
+    number, _, digest = text.partition(":")
+    if number.isdecimal() and len(digest) == 64 and set(digest.lower()) <= set("0123456789abcdef"):
+        return int(number), digest.lower()
+    raise InvalidArgument(
+        name="--expect",
+        expected="NUMBER:HASH, as discreet ledger verify prints them",
+        given=InvalidArgument.describe_parameter(text),
+    )

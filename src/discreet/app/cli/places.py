@@ -1,0 +1,99 @@
+"""Which ledger, which dataset in it, and accounts told in words and as documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from discreet.app.cli.account import check_there
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from discreet.ledger import Account
+    from discreet.ledger.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which ledger."""
+
+    ledger: Annotated[
+        str,
+        Argument(
+            help="The ledger: a file, or a postgresql:// address.",
+            envvar="DISCREET_LEDGER",
+            metavar="LEDGER",
+        ),
+    ]
+    key: Annotated[
+        str | None,
+        Option(
+            help="The private key that signs the ledger: Ed25519, as PEM.",
+            envvar="DISCREET_KEY",
+            metavar="FILE",
+        ),
+    ] = None
+
+    def open(self, *, create: bool = False) -> Ledger:
+        """The ledger, checked from its first record to its last."""
+        import discreet as dp
+
+        if not create:
+            check_there(self.ledger)
+        return dp.Ledger(self.ledger, create=create, key=self.key)
+
+
+def datasets_of(ledger: Ledger, name: str | None) -> list[Account]:
+    """All datasets, or the one that is named."""
+    found = [account for account in ledger.datasets if name in (None, account.name)]
+    if name is not None and not found:
+        raise which(list(ledger.datasets), name)
+    return found
+
+
+def which(there: list[Account], given: str | None = None) -> InvalidArgument:
+    """The error of a dataset that is not named, or not there."""
+    names = ", ".join(account.name for account in there)
+    return InvalidArgument(
+        name="--dataset",
+        expected=f"one of {names}" if there else "a dataset of this ledger, which has none",
+        given="nothing" if given is None else InvalidArgument.describe_parameter(given),
+        hint="" if there else "add one: discreet ledger create LEDGER --dataset NAME --epsilon 3",
+    )
+
+
+def facts_of(ledger: Ledger) -> dict[str, Any]:
+    """What every document about a ledger begins with."""
+    return {"ledger": ledger.location, "id": ledger.id}
+
+
+def cap_in_words(account: Account) -> str:
+    """The cap as stated, and what it is kept as."""
+    from discreet.ledger import Cap
+
+    assert account.budget is not None and account.filter is not None
+    return str(Cap.read(account.budget, account.filter.slack))
+
+
+def account_document(account: Account) -> dict[str, Any]:
+    """An account, with its sums as exact numbers."""
+    from discreet.guarantees.accounts.notions import sum_of
+
+    kept = account.filter
+    return {
+        "kind": account.kind,
+        "name": account.name,
+        "dataset": account.dataset,
+        "budget": None if account.budget is None else json.loads(account.budget.to_json()),
+        "cap": None if kept is None else sum_of(kept.limit),
+        "spent": None if kept is None else kept.total,
+        "slack": None if kept is None else kept.slack,
+        "spent_slack": None if kept is None else kept.spent_slack,
+        "relation": str(account.relation),
+        "unit": account.unit,
+        "groups": list(account.groups),
+        "releases": account.releases,
+    }

@@ -1,0 +1,244 @@
+"""What an answer may cost, and what all of them may: numbers go to the API as they were typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from discreet.guarantees import GDP, ZCDP, Approx, Pure
+
+    Budget = Pure | ZCDP | GDP | Approx
+
+_SPEND, _CAP, _GROUP = "The spend", "The cap", "The cap of a group"
+
+
+@dataclass(frozen=True)
+class Spending:
+    """One answer: ε, (ε, δ), ρ, μ, or the error that is wanted."""
+
+    epsilon: Annotated[
+        str | None,
+        Option(
+            help="Spend so much ε: exact, as in 0.1 or 1/3.",
+            metavar="NUMBER",
+            rich_help_panel=_SPEND,
+        ),
+    ] = None
+    delta: Annotated[
+        str | None,
+        Option(
+            help="With --epsilon, or for --keys discover: this δ.",
+            metavar="NUMBER",
+            rich_help_panel=_SPEND,
+        ),
+    ] = None
+    rho: Annotated[
+        str | None,
+        Option(help="Spend so much ρ of zCDP.", metavar="NUMBER", rich_help_panel=_SPEND),
+    ] = None
+    mu: Annotated[
+        str | None,
+        Option(
+            help="Spend so much μ of Gaussian privacy.", metavar="NUMBER", rich_help_panel=_SPEND
+        ),
+    ] = None
+    error: Annotated[
+        list[str] | None,
+        Option(
+            help="Instead of a spend: pay the least that keeps every value within this error "
+            "(95 %), or only the named ones, as in mean_income=500.",
+            metavar="ERROR|NAME=ERROR",
+            rich_help_panel=_SPEND,
+        ),
+    ] = None
+    group_size: Annotated[
+        int | None,
+        Option(
+            help="With --error, for values whose error depends on it: rows of a group.",
+            metavar="N",
+            rich_help_panel=_SPEND,
+        ),
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """For ``Session.release`` and ``Session.explain``."""
+        amounts = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho, "mu": self.mu}
+        if not self.error and (self.epsilon, self.rho, self.mu) == (None, None, None):
+            raise InvalidArgument(
+                name="the spend",
+                expected="given as --epsilon, --epsilon and --delta, --rho, --mu or --error",
+                given="nothing" if self.delta is None else "--delta alone",
+                hint="say how much privacy the answer may cost, as in --epsilon 0.5",
+            )
+        return {**amounts, "error": self._error(), "group_size": self.group_size}
+
+    def _error(self) -> Any:
+        pairs = [text.rpartition("=") for text in self.error or ()]
+        if len(pairs) == 1 and not pairs[0][0]:
+            return pairs[0][2]
+        if any(not name for name, _, _ in pairs):
+            raise InvalidArgument(
+                name="--error",
+                expected="one number, or name=number for each of several columns",
+                given="both",
+                hint="as in --error n=50 --error mean_income=500",
+            )
+        return {name.strip(): error for name, _, error in pairs} or None
+
+
+@dataclass(frozen=True)
+class Cap:
+    """All answers together, as ``discreet release`` says it."""
+
+    budget_epsilon: Annotated[
+        str | None,
+        Option(help="The most ε for all answers together.", metavar="NUMBER", rich_help_panel=_CAP),
+    ] = None
+    budget_delta: Annotated[
+        str | None,
+        Option(help="With --budget-epsilon: its δ.", metavar="NUMBER", rich_help_panel=_CAP),
+    ] = None
+    budget_rho: Annotated[
+        str | None,
+        Option(help="The most ρ for all answers together.", metavar="NUMBER", rich_help_panel=_CAP),
+    ] = None
+    budget_mu: Annotated[
+        str | None,
+        Option(help="The most μ for all answers together.", metavar="NUMBER", rich_help_panel=_CAP),
+    ] = None
+    slack: Annotated[
+        str | None,
+        Option(
+            help="The part of δ for what may fail outright, such as discovered keys.",
+            metavar="NUMBER",
+            rich_help_panel=_CAP,
+        ),
+    ] = None
+
+    def budget(self) -> Budget | None:
+        """The cap, if one is stated."""
+        return budget_of(
+            self.budget_epsilon,
+            self.budget_delta,
+            self.budget_rho,
+            self.budget_mu,
+            prefix="--budget-",
+        )
+
+
+@dataclass(frozen=True)
+class LedgerCap:
+    """A cap, as ``discreet ledger`` says it."""
+
+    epsilon: Annotated[
+        str | None,
+        Option(
+            help="The cap: the most ε, exact, as in 3 or 1/3.",
+            metavar="NUMBER",
+            rich_help_panel=_CAP,
+        ),
+    ] = None
+    delta: Annotated[
+        str | None,
+        Option(
+            help="With --epsilon: an (ε, δ) cap, kept as zCDP.",
+            metavar="NUMBER",
+            rich_help_panel=_CAP,
+        ),
+    ] = None
+    rho: Annotated[
+        str | None, Option(help="The cap in ρ of zCDP.", metavar="NUMBER", rich_help_panel=_CAP)
+    ] = None
+    mu: Annotated[
+        str | None,
+        Option(help="The cap in μ of Gaussian privacy.", metavar="NUMBER", rich_help_panel=_CAP),
+    ] = None
+    slack: Annotated[
+        str | None,
+        Option(
+            help="The part of δ for what may fail outright, such as discovered keys.",
+            metavar="NUMBER",
+            rich_help_panel=_CAP,
+        ),
+    ] = None
+
+    def budget(self) -> Budget | None:
+        """The cap, if one is stated."""
+        return budget_of(self.epsilon, self.delta, self.rho, self.mu, prefix="--")
+
+
+@dataclass(frozen=True)
+class GroupCap:
+    """The cap of a new group of datasets."""
+
+    group_epsilon: Annotated[
+        str | None,
+        Option(
+            help="Make the group, with this cap in ε.", metavar="NUMBER", rich_help_panel=_GROUP
+        ),
+    ] = None
+    group_delta: Annotated[
+        str | None,
+        Option(help="With --group-epsilon: its δ.", metavar="NUMBER", rich_help_panel=_GROUP),
+    ] = None
+    group_rho: Annotated[
+        str | None,
+        Option(
+            help="Make the group, with this cap in ρ.", metavar="NUMBER", rich_help_panel=_GROUP
+        ),
+    ] = None
+    group_mu: Annotated[
+        str | None,
+        Option(
+            help="Make the group, with this cap in μ.", metavar="NUMBER", rich_help_panel=_GROUP
+        ),
+    ] = None
+    group_slack: Annotated[
+        str | None,
+        Option(
+            help="The part of δ of the group for what may fail outright.",
+            metavar="NUMBER",
+            rich_help_panel=_GROUP,
+        ),
+    ] = None
+
+    def budget(self) -> Budget | None:
+        """The cap, if one is stated."""
+        return budget_of(
+            self.group_epsilon, self.group_delta, self.group_rho, self.group_mu, prefix="--group-"
+        )
+
+
+def budget_of(
+    epsilon: str | None, delta: str | None, rho: str | None, mu: str | None, *, prefix: str
+) -> Budget | None:
+    """A cap from what was typed.
+
+    >>> budget_of("3", None, None, None, prefix="--")
+    Pure(epsilon=Fraction(3, 1))
+    """
+    from discreet.guarantees import GDP, ZCDP, Approx, Pure
+
+    def made() -> Iterator[Budget]:
+        if epsilon is not None:
+            yield Pure(epsilon) if delta is None else Approx(epsilon, delta)
+        if rho is not None:
+            yield ZCDP(rho)
+        if mu is not None:
+            yield GDP(mu)
+
+    budgets = list(made())
+    if len(budgets) > 1 or (delta is not None and epsilon is None):
+        raise InvalidArgument(
+            name="the cap",
+            expected=f"one of {prefix}epsilon, {prefix}epsilon with {prefix}delta, {prefix}rho "
+            f"and {prefix}mu",
+            given="several" if len(budgets) > 1 else f"{prefix}delta without {prefix}epsilon",
+        )
+    return budgets[0] if budgets else None

@@ -1,0 +1,174 @@
+"""A certificate: a JSON document in one canonical form, which says what was released and how."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from discreet import canonical
+from discreet.certificate.form import misfits
+from discreet.errors import InvalidArgument
+from discreet.exact import round_up
+from discreet.guarantees import Guarantee
+
+if TYPE_CHECKING:
+    from discreet.certificate.verdict import Verdict
+    from discreet.ledger.ledger import Ledger
+
+FORMAT: Final = "discreet certificate"
+VERSION: Final = 1
+_LARGEST: Final = 2**26  # characters of a file that is read
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was released about whom, under which promise, with what error, and where it stands in
+    the ledger. ``verify`` says what of it can be proved.
+
+    It holds nothing that depends on the data but the digest of the released values.
+
+    >>> Certificate.from_json('{"format":"discreet certificate","version":1}').document["version"]
+    1
+    """
+
+    text: str  #: canonical JSON
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as a dictionary, a new one each time."""
+        parsed: dict[str, Any] = json.loads(self.text)
+        return parsed
+
+    def to_json(self) -> str:
+        """The canonical text, which is what is signed but for the signature itself."""
+        return self.text
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Certificate:
+        """From a document of JSON values without floats."""
+        return cls(canonical.text(document))
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read a certificate. Whether it holds is for ``verify`` to say."""
+        document = None
+        if isinstance(text, str) and len(text) <= _LARGEST:
+            try:
+                document = json.loads(
+                    text, parse_float=_no_float, parse_constant=_no_float, object_pairs_hook=_once
+                )
+            except (ValueError, RecursionError):
+                document = None
+        if not isinstance(document, dict):
+            raise InvalidArgument(
+                name="certificate",
+                expected="a JSON object with every key once and no decimal numbers",
+                given="something else",
+                hint="read the file that certificate.save(path) wrote",
+            )
+        try:
+            made = cls.of(document)
+            made.text.encode()  # half a character is none
+            return made
+        except (UnicodeError, RecursionError):
+            raise InvalidArgument(
+                name="certificate", expected="text in UTF-8, not too deep", given="something else"
+            ) from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file: one line of JSON."""
+        Path(path).write_text(f"{self.text}\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Certificate:
+        """Read it from a file."""
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read(_LARGEST + 1)
+        except (OSError, UnicodeError) as error:
+            raise InvalidArgument(
+                name="certificate",
+                expected="the path of a text file that can be read",
+                given=f"one that cannot ({getattr(error, 'strerror', None) or 'not UTF-8'})",
+            ) from None
+        return cls.from_json(text)
+
+    def verify(
+        self,
+        *,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        public_key: str | os.PathLike[str] | None = None,
+        result: Any = None,
+    ) -> Verdict:
+        """What of it can be proved, by other code than that which issued it, and what is taken on
+        trust: see ``discreet.certificate.verify``."""
+        from discreet.certificate.verifying import verify
+
+        return verify(self, ledger=ledger, public_key=public_key, result=result)
+
+    @property
+    def digest(self) -> str:
+        """What it says of itself: SHA-256 of all but digest and signature."""
+        return str(self.document.get("digest"))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise."""
+        return Guarantee.from_json(json.dumps(self.document["guarantee"]["document"]))
+
+    def __str__(self) -> str:
+        told = self.document
+        if misfits(told):
+            return "Certificate in a form that this version does not know"
+        signed = "signed" if told["signature"] else "not signed"
+        record = told["ledger"]
+        place = f"record {record['record']} of ledger {record['id']}" if record else "no ledger"
+        return "\n".join(
+            [
+                f"Certificate of a release from {told['dataset']}, {told['time']}",
+                told["query"]["words"],
+                f"Protects {told['protects']['words']}: {told['guarantee']['words']}.",
+                f"{told['released']['rows']:,} rows; {place}; {signed}.",
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def content(document: dict[str, Any]) -> dict[str, Any]:
+    """What the digest is of."""
+    return {name: value for name, value in document.items() if name not in ("digest", "signature")}
+
+
+def message(document: dict[str, Any]) -> bytes:
+    """What is signed."""
+    told = {name: value for name, value in document.items() if name != "signature"}
+    return canonical.text(told).encode()
+
+
+def in_words(points: list[dict[str, str]]) -> str:
+    """A guarantee's (ε, δ), for reading; ε rounded up.
+
+    >>> in_words([{"epsilon": "1/2", "delta": "1/1000000"}])
+    'ε = 0.5 at δ = 1e-06'
+    """
+    if not points:
+        return "no ε at a δ worth telling"
+    epsilon, delta = (Fraction(points[0][name]) for name in ("epsilon", "delta"))
+    at = f" at δ = {float(delta):.6g}" if delta else ""
+    return f"ε = {round_up(epsilon):.6g}{at}"
+
+
+def _no_float(text: str) -> None:
+    raise ValueError
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found

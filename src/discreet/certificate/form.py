@@ -1,0 +1,95 @@
+"""The form of a certificate: the published JSON schema, and the little of JSON Schema it uses.
+
+What is published is what is checked: ``certificate.schema.json`` beside this file is the one in the
+docs. Anything it does not name is refused, so that nothing unread can hide in a certificate.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Final
+
+_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "null": type(None),
+}
+
+
+@lru_cache(maxsize=1)
+def schema() -> dict[str, Any]:
+    """The schema as it is published."""
+    text = files("discreet.certificate").joinpath("certificate.schema.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def misfits(document: object) -> list[str]:
+    """Where a document differs from the schema, in sentences; none if it does not.
+
+    >>> [one for one in misfits({"format": "discreet certificate", "version": 2}) if "must" in one]
+    ['version: must be 1']
+    """
+    return list(_misfits(document, schema(), "")) if isinstance(document, dict) else ["no object"]
+
+
+def _misfits(value: Any, rule: dict[str, Any], place: str) -> Iterator[str]:
+    if "$ref" in rule:
+        rule = schema()["$defs"][rule["$ref"].rpartition("/")[2]]
+    if "anyOf" in rule:
+        if not any(not list(_misfits(value, option, place)) for option in rule["anyOf"]):
+            yield f"{place}: is of none of the forms it may have"
+        return
+    at = place or "the certificate"
+    if "const" in rule and (value != rule["const"] or type(value) is not type(rule["const"])):
+        yield f"{at}: must be {rule['const']}"
+    if "enum" in rule and value not in rule["enum"]:
+        yield f"{at}: must be one of {', '.join(rule['enum'])}"
+    if "type" in rule and not _is(value, rule["type"]):
+        yield f"{at}: must be of type {rule['type']}"
+        return
+    if "pattern" in rule and not re.fullmatch(rule["pattern"], value):
+        yield f"{at}: is not written as it must be"
+    yield from _sizes(value, rule, at)
+    if isinstance(value, dict):
+        yield from _members(value, rule, place)
+    if isinstance(value, list) and "items" in rule:
+        for index, each in enumerate(value):
+            yield from _misfits(each, rule["items"], f"{place}[{index}]")
+
+
+def _sizes(value: Any, rule: dict[str, Any], at: str) -> Iterator[str]:
+    if value_below := ("minimum" in rule and value < rule["minimum"]):
+        yield f"{at}: must be {rule['minimum']} or above"
+    if "maximum" in rule and not value_below and value > rule["maximum"]:
+        yield f"{at}: must be {rule['maximum']} or below"
+    if "minItems" in rule and len(value) < rule["minItems"]:
+        yield f"{at}: is too short a list"
+    if "maxItems" in rule and len(value) > rule["maxItems"]:
+        yield f"{at}: is too long a list"
+
+
+def _members(value: dict[str, Any], rule: dict[str, Any], place: str) -> Iterator[str]:
+    names = rule.get("properties", {})
+    path = f"{place}." if place else ""
+    for name in sorted({*rule.get("required", ())} - set(value)):
+        yield f"{path}{name}: is missing"
+    for name, each in value.items():
+        if name in names:
+            yield from _misfits(each, names[name], f"{path}{name}")
+        elif rule.get("additionalProperties") is False:
+            yield f"{place or 'the certificate'}: holds something that this version does not know"
+
+
+def _is(value: Any, kinds: str | list[str]) -> bool:
+    if isinstance(kinds, list):
+        return any(_is(value, kind) for kind in kinds)
+    if kinds == "integer":
+        return type(value) is int
+    return isinstance(value, _TYPES[kinds])

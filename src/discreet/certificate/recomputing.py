@@ -1,0 +1,129 @@
+"""Recomputing a certificate's promise, and putting what was found into sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from discreet.certificate.certificate import in_words
+from discreet.certificate.independent.charges import charged_enough, total_loss
+from discreet.certificate.independent.claims import covers
+from discreet.certificate.independent.composing import MOST_PIECES, Together
+from discreet.certificate.independent.derived import Derived, derive
+from discreet.certificate.independent.pairs import Counted, Normal, Response
+from discreet.certificate.independent.questions import faults
+from discreet.certificate.independent.reals import above, below
+from discreet.errors import DiscreetError
+from discreet.guarantees import Guarantee
+from discreet.laws.sharp import certainly_at_most
+
+# What a document of the right form can still do to code that reads it.
+_UNREADABLE = (DiscreetError, KeyError, TypeError, ValueError, ArithmeticError, AttributeError)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A sentence and where it belongs."""
+
+    heading: Literal["proved", "trusted", "failed"]
+    sentence: str
+
+
+def recompute(document: dict[str, Any]) -> Iterator[Told]:
+    """What follows from the printed numbers, and what does not."""
+    mechanisms, promise = document["mechanisms"], document["guarantee"]
+    try:
+        derived = [derive(one) for one in mechanisms]
+    except _UNREADABLE as error:
+        yield Told("failed", f"its mechanisms cannot be computed again: {_reason(error)}")
+        return
+    pairs = [pair for one in derived for pair in one.pairs]
+    if promise["words"] != in_words(promise["points"]):
+        yield Told("failed", "its guarantee in words is not the one in numbers")
+    yield _claimed(promise["document"], mechanisms, derived)
+    try:
+        for point in promise["points"]:
+            yield _point(Fraction(point["epsilon"]), Fraction(point["delta"]), pairs)
+        for charge in document["charges"]:
+            yield _charged(charge, pairs)
+    except _UNREADABLE:
+        yield Told("failed", "its numbers are beyond what can be computed")
+    yield from _sensitivities(document["query"]["tree"], mechanisms)
+
+
+def _claimed(promise: Any, mechanisms: list[Any], derived: list[Derived]) -> Told:
+    """Is the guarantee that of the mechanisms, each and all together?"""
+    try:
+        for told in (promise, *(one["guarantee"] for one in mechanisms)):
+            Guarantee.from_json(json.dumps(told))
+        each = all(
+            covers(one["guarantee"], [found])
+            for one, found in zip(mechanisms, derived, strict=True)
+        )
+        whole = covers(promise, derived)
+    except _UNREADABLE as error:
+        return Told("failed", f"its guarantee cannot be read: {_reason(error)}")
+    if each and whole:
+        sentence = "its guarantee follows from the sensitivity and noise of each mechanism"
+        return Told("proved", sentence)
+    which = "its guarantee" if each else "the guarantee of one of its mechanisms"
+    return Told("failed", f"{which} promises more than sensitivity and noise give")
+
+
+def _point(epsilon: Fraction, delta: Fraction, pairs: list[Counted]) -> Told:
+    """Is it (ε, δ)-private? Proved where an upper bound is at most δ, refuted where a lower bound
+    is above it, and between the two it is said how near they are."""
+    words = f"(ε, δ) = ({float(epsilon):.6g}, {float(delta):.6g})"
+    failing = sum((p.failing * n for p, n in pairs if isinstance(p, Response)), Fraction(0))
+    bounded = all(not isinstance(pair, Normal) for pair, _ in pairs)
+    if bounded and total_loss(pairs) <= epsilon and failing <= delta:
+        return Told("proved", f"{words}-privacy, by adding up the largest losses")
+    together = Together(pairs)
+    if together.normal is not None and together.pieces == 1:
+        normal = together.normal
+        if certainly_at_most(lambda: normal.delta(epsilon), delta):
+            return Told("proved", f"{words}-privacy, by the profile of Gaussian noise")
+        return Told("failed", f"{words}-privacy does not hold for this noise")
+    if together.pieces > MOST_PIECES:
+        return Told("trusted", f"{words}-privacy: too many mechanisms to compose them again")
+    if below(together.lower(epsilon)) > delta:
+        return Told("failed", f"{words}-privacy does not hold for this noise")
+    most = above(together.upper(epsilon))
+    if most <= delta:
+        return Told("proved", f"{words}-privacy, by composing privacy losses")
+    return Told(
+        "trusted",
+        f"{words}-privacy: not refuted, and proved with δ = {float(most):.3g} in place of "
+        f"{float(delta):.3g}, since losses were rounded up where they were composed again",
+    )
+
+
+def _charged(charge: dict[str, Any], pairs: list[Counted]) -> Told:
+    amount, slack = Fraction(charge["amount"]), Fraction(charge["slack"])
+    symbol = {"pure": "ε", "zcdp": "ρ", "gdp": "μ²"}[charge["notion"]]
+    words = f"{symbol} = {float(amount):.6g}" + (f" with δ₀ = {float(slack):.6g}" if slack else "")
+    if charged_enough(charge["notion"], amount, slack, pairs):
+        sentence = f"{words}, charged to {charge['account']}, is no less than the mechanisms take"
+        return Told("proved", sentence)
+    return Told("failed", f"{words}, charged to {charge['account']}, is too little")
+
+
+def _sensitivities(tree: Any, mechanisms: list[Any]) -> Iterator[Told]:
+    try:
+        found = faults(tree, mechanisms)
+    except _UNREADABLE:
+        found = ["the query cannot be read"]
+    yield from (Told("failed", sentence) for sentence in found)
+    if not found:
+        yield Told(
+            "proved",
+            "its sensitivities follow from the query's bounds, keys and relation, and every "
+            "aggregate has the mechanisms it needs",
+        )
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, DiscreetError) else "something in them is missing"

@@ -1,0 +1,109 @@
+"""Reading a released table back, from Arrow, Parquet or CSV, to compare it with a certificate.
+
+A CSV file has no types, so its cells are read as the types that the certificate tells. Numbers
+survive as long as they were written in full, as `Result.to_csv`, pandas and Polars do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InvalidArgument
+from discreet.query.table_digest import columns_of, table_digest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def is_released(result: str | os.PathLike[str] | pa.Table | Any, told: Mapping[str, Any]) -> bool:
+    """Whether a table holds just what a certificate says was released.
+
+    ``result`` is a path (Parquet, or CSV), an Arrow table, or what has a method ``to_arrow``.
+    """
+    import pyarrow as pa
+
+    columns = told["columns"]
+    table = _read(result, columns)
+    wanted = [{"name": column["name"], "type": column["type"]} for column in columns]
+    if table is None or table.column_names != [column["name"] for column in wanted]:
+        return False
+    try:
+        table = pa.table(
+            [_typed(table[column["name"]], column["type"]) for column in wanted],
+            names=table.column_names,
+        )
+    except (pa.ArrowException, ValueError):
+        return False
+    return columns_of(table) == wanted and table_digest(table) == told["sha256"]
+
+
+def _read(result: Any, columns: Sequence[Mapping[str, Any]]) -> pa.Table | None:
+    import pyarrow as pa
+
+    if hasattr(result, "to_arrow"):
+        result = result.to_arrow()
+    if isinstance(result, pa.Table):
+        return result
+    if not isinstance(result, str | os.PathLike):
+        raise InvalidArgument(
+            name="result",
+            expected="a path (CSV or Parquet), an Arrow table or a result",
+            given=InvalidArgument.describe_data(result),
+        )
+    path = Path(result)
+    if not path.is_file():
+        raise InvalidArgument(
+            name="result", expected="the path of a file", given="one where no file is"
+        )
+    try:
+        return _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path, columns)
+    except (pa.ArrowException, OSError, UnicodeError):
+        return None  # no such table in it
+
+
+def _parquet(path: Path) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path)
+
+
+def _csv(path: Path, columns: Sequence[Mapping[str, Any]]) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    texts = {column["name"]: pa.string() for column in columns}
+    return csv.read_csv(
+        path,
+        convert_options=csv.ConvertOptions(column_types=texts, strings_can_be_null=False),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+    )
+
+
+def _typed(column: Any, kind: str) -> Any:
+    """A column of text as the type it was released in; any other as it is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    if kind == "text":
+        return column
+    cells = pc.if_else(pc.equal(column, ""), None, column)
+    if kind == "boolean":
+        return pc.utf8_lower(cells).cast(pa.bool_())
+    if kind == "integer":
+        return _whole(cells)
+    types = {"real": pa.float64(), "date": pa.date32()}
+    return cells.cast(types[kind]) if kind in types else column
+
+
+def _whole(cells: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return cells.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return cells.cast(pa.decimal128(38, 0))

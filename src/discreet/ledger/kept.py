@@ -1,0 +1,97 @@
+"""One account while a journal is read: its cap, who it is for, and what is spent.
+
+Journals are long and their charges mostly alike, so equal ones are counted and added up at once.
+That is the sum that one by one would give as long as it is exact; where denominators grow so
+long that sums are rounded, charges are added in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+
+from discreet.errors import BudgetExceeded, LedgerDamaged
+from discreet.guarantees.accounts.charges import Charge
+from discreet.guarantees.accounts.filters import Filter
+from discreet.guarantees.short import EXACT_BITS
+from discreet.ledger.caps import Cap
+from discreet.neighbors import Relation
+
+
+@dataclass
+class Kept:
+    """An account, and what was read of it."""
+
+    number: int  # of the record that opened it
+    kind: str  # "group", "dataset" or "analyst"
+    name: str
+    cap: Cap | None  # an analyst may have none
+    relation: Relation
+    unit: str | None = None
+    dataset: int | None = None  # of an analyst
+    groups: tuple[int, ...] = ()  # above a dataset
+    charges: int = 0
+    _filter: Filter | None = field(default=None, init=False)
+    _waiting: dict[tuple[str, str], int] = field(default_factory=dict, init=False)
+    _common: int = field(default=1, init=False)  # a multiple of all denominators so far
+
+    def __post_init__(self) -> None:
+        self._filter = None if self.cap is None else self.cap.opened
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f'{self.kind} "{self.name}"'
+
+    @property
+    def filter(self) -> Filter | None:
+        """Caps and sums, as far as was read."""
+        self.settle()
+        return self._filter
+
+    def note(self, amount: str, slack: str) -> None:
+        """Read one charge."""
+        seen = self._waiting.get((amount, slack))
+        if seen is None:
+            charge = charge_of(amount, slack)
+            self._common = lcm(self._common, charge.amount.denominator, charge.slack.denominator)
+            if self._common.bit_length() > EXACT_BITS:
+                self.settle()
+                self._common = 1 << EXACT_BITS  # from now on, one by one
+                self._add(charge)
+                self.charges += 1
+                return
+        self._waiting[amount, slack] = 1 if seen is None else seen + 1
+        self.charges += 1
+
+    def settle(self) -> None:
+        """Add up what was read, and hold it against the cap."""
+        waiting, self._waiting = self._waiting, {}
+        for (amount, slack), times in waiting.items():
+            one = charge_of(amount, slack)
+            self._add(Charge(one.amount * times, one.slack * times))
+
+    def _add(self, charge: Charge) -> None:
+        assert self._filter is not None
+        try:
+            self._filter = self._filter.add(charge)
+        except BudgetExceeded:
+            exceeded = True
+        else:
+            exceeded = False
+        if exceeded:
+            raise LedgerDamaged(
+                f"the charges of the {self.words} add up to more than its cap, which no ledger "
+                "lets happen: restore the ledger and its head from a backup"
+            )
+
+
+@lru_cache(maxsize=4096)
+def charge_of(amount: str, slack: str) -> Charge:
+    """A charge as the journal writes it."""
+    cost = Charge(Fraction(amount), Fraction(slack))
+    if cost.amount < 0 or cost.slack < 0 or not (cost.amount or cost.slack):
+        raise ValueError("a charge is above 0")
+    return cost
