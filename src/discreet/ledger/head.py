@@ -8,10 +8,12 @@ rewrite the journal and a head that goes with it.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ from typing import Any, Final
 from discreet import canonical, signing
 from discreet.errors import LedgerDamaged
 
+WAIT: Final = 60.0  # seconds
+_POLL: Final = 0.0005  # about as long as a charge takes
 SLOT: Final = 512  # a sector: disks write one whole or not at all
 
 
@@ -76,7 +80,7 @@ class HeadFile:
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
         descriptor = os.open(self.name, flags, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _lock(descriptor)
             yield descriptor
         finally:
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # also where a fork has doubled the descriptor
@@ -114,6 +118,19 @@ class HeadFile:
         if content != self._read[0]:
             self._read = (content, *_newest(content))
         return self._read[1:]
+
+
+def _lock(descriptor: int) -> None:
+    """Wait for the lock, but not for ever: a process that is stopped may hold it."""
+    end = time.monotonic() + WAIT
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                break
+        time.sleep(_POLL)
+    raise TimeoutError(errno.ETIMEDOUT, "another process has held its lock for a minute")
 
 
 def _newest(content: bytes) -> tuple[Head | None, int]:

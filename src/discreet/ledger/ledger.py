@@ -306,7 +306,7 @@ def _open(location: str | PathLike[str], *, create: bool) -> Store:
         return PostgresStore(location, create=create)
     from discreet.ledger.sqlite import SqliteStore
 
-    return SqliteStore(Path(location).absolute(), create=create)
+    return SqliteStore(Path(location).resolve(), create=create)  # one name, one lock
 
 
 def _find(state: State, kind: str, dataset: int | None, name: object) -> Kept:

@@ -108,7 +108,13 @@ class SqliteStore:
 
     def _open(self, present: Head) -> bool:
         """Check what is there, and bring it to this version; false if it was never finished."""
-        if os.stat(self.path).st_mode & 0o002:
+        found = os.stat(self.path)
+        if found.st_nlink > 1:
+            raise Refused(
+                f"the ledger {self.name} has a second name (a hard link), and SQLite would keep "
+                "two journals for it: remove the other name"
+            )
+        if found.st_mode & 0o002:
             raise Refused(
                 f"anyone on this machine may write to the ledger {self.name}: "
                 f"chmod o-w {self.path.name} first"
@@ -151,7 +157,7 @@ class SqliteStore:
         reads it: a process that closes any file of the ledger's name, to copy it say, loses
         SQLite's locks on it, and then another process may delete the -wal file under it."""
         found = _file(f"{self.name}-wal")
-        if found != self._wal or not found:
+        if found != self._wal or not found or _file(self.name) != self._file:
             self.close()
             raise EngineError(
                 f"a file of the ledger {self.name} was deleted or replaced while it was open, so "
