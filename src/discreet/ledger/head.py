@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ class Head:
     number: int
     hash: str
     signature: str | None = None
+    torn: bool = False  # the other slot cannot be read
 
     @property
     def message(self) -> bytes:
@@ -135,10 +136,16 @@ def _lock(descriptor: int) -> None:
 
 def _newest(content: bytes) -> tuple[Head | None, int]:
     """The newest head that can be read, and the slot to write to next."""
-    found = [_slot(content[at : at + SLOT]) for at in (0, SLOT)]
+    slots = [content[at : at + SLOT] for at in (0, SLOT)]
+    found = [_slot(slot) for slot in slots]
     numbers = [-1 if head is None else head.number for head in found]
     newest = numbers.index(max(numbers))
-    return found[newest], 0 if found[newest] is None else 1 - newest
+    head = found[newest]
+    if head is None:
+        return None, 0
+    other = 1 - newest
+    torn = found[other] is None and slots[other].strip(b"\0") != b""
+    return replace(head, torn=torn), other
 
 
 def _slot(content: bytes) -> Head | None:

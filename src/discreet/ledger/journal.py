@@ -44,7 +44,7 @@ class Journal:
         """The state as it is now."""
         with self.store.reading() as transaction:
             self.catch_up(transaction)
-        return self.state
+            return self.state
 
     def entries(self) -> Iterator[Entry]:
         """All charges, in order."""
@@ -56,7 +56,19 @@ class Journal:
                     yield entry_of(row, state)
 
     def catch_up(self, transaction: Transaction) -> None:
-        """Read what was added since, and hold it against the head."""
+        """Read what was added since, and hold it against the head.
+
+        Whatever interrupts it, half of it is not kept: the next use reads everything anew.
+        """
+        whole = False
+        try:
+            self._read(transaction)
+            whole = True
+        finally:
+            if not whole:
+                self.state, self._seen = State(), None
+
+    def _read(self, transaction: Transaction) -> None:
         state, head = self.state, transaction.head
         with transaction.rows(max(state.number, 1)) as rows:
             if state.number:
@@ -75,6 +87,12 @@ class Journal:
             raise LedgerDamaged(
                 f"the journal ends with record {state.number}, and its head knows record "
                 f"{head.number}: the last charges are missing. {_BACKUP}"
+            )
+        if head.torn and head.number >= state.number:
+            # A head is written after its record, so half a head means one record more.
+            raise LedgerDamaged(
+                f"half of the ledger's head cannot be read, and no record is newer than the other "
+                f"half: it was edited, or the last charge is missing. {_BACKUP}"
             )
         if head.number == state.number:
             _compare(head, state.hash)
@@ -101,10 +119,11 @@ class Journal:
 
     def charge(self, dataset: int, analyst: int | None, claim: Claim) -> Entry:
         """Check every cap above and write the charge, in one transaction."""
+        known = self.state if self.state.number else self.current()
         prices = [
-            account.filter.price(claim.guarantee)
-            for account in self.state.above(dataset, analyst)
-            if account.filter is not None
+            account.cap.opened.price(claim.guarantee)
+            for account in known.above(dataset, analyst)
+            if account.cap is not None
         ]
         detail = _detail(claim)
         token = None if claim.key is None else token_of(dataset, analyst, claim.key)

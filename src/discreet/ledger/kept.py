@@ -47,8 +47,7 @@ class Kept:
 
     @property
     def filter(self) -> Filter | None:
-        """Caps and sums, as far as was read."""
-        self.settle()
+        """Caps and sums, as of the last time that everything read was added up."""
         return self._filter
 
     def note(self, amount: str, slack: str) -> None:
@@ -60,32 +59,30 @@ class Kept:
             if self._common.bit_length() > EXACT_BITS:
                 self.settle()
                 self._common = 1 << EXACT_BITS  # from now on, one by one
-                self._add(charge)
+                self._filter = self._added(self._filter, charge)
                 self.charges += 1
                 return
         self._waiting[amount, slack] = 1 if seen is None else seen + 1
         self.charges += 1
 
     def settle(self) -> None:
-        """Add up what was read, and hold it against the cap."""
-        waiting, self._waiting = self._waiting, {}
-        for (amount, slack), times in waiting.items():
+        """Add up what was read, and hold it against the cap: all of it, or nothing changes."""
+        account = self._filter
+        for (amount, slack), times in self._waiting.items():
             one = charge_of(amount, slack)
-            self._add(Charge(one.amount * times, one.slack * times))
+            account = self._added(account, Charge(one.amount * times, one.slack * times))
+        self._filter, self._waiting = account, {}
 
-    def _add(self, charge: Charge) -> None:
-        assert self._filter is not None
+    def _added(self, account: Filter | None, charge: Charge) -> Filter:
+        assert account is not None
         try:
-            self._filter = self._filter.add(charge)
+            return account.add(charge)
         except BudgetExceeded:
-            exceeded = True
-        else:
-            exceeded = False
-        if exceeded:
-            raise LedgerDamaged(
-                f"the charges of the {self.words} add up to more than its cap, which no ledger "
-                "lets happen: restore the ledger and its head from a backup"
-            )
+            pass
+        raise LedgerDamaged(
+            f"the charges of the {self.words} add up to more than its cap, which no ledger lets "
+            "happen: restore the ledger and its head from a backup"
+        )
 
 
 @lru_cache(maxsize=4096)

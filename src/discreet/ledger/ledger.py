@@ -264,7 +264,8 @@ class Ledger:
 
     def _accounts(self, kind: str) -> tuple[Account, ...]:
         state = self._journal.current()
-        return tuple(Account.of(k, state) for k in state.accounts.values() if k.kind == kind)
+        kept = tuple(state.accounts.values())  # at once: another thread may add one
+        return tuple(Account.of(one, state) for one in kept if one.kind == kind)
 
     def _add(self, fields: dict[str, Any], budget: Budget | None, slack: Number | None) -> Account:
         where = (fields["kind"], fields.get("dataset"), fields["name"])
