@@ -200,3 +200,9 @@ def test_no_float_is_ever_stored(ledger, sql):
     for body, detail in sql("SELECT body, detail FROM discreet_journal"):
         json.loads(body, parse_float=pytest.fail)
         json.loads(detail, parse_float=pytest.fail)
+
+
+def test_a_charge_is_found_by_its_number(ledger):
+    entry = spend(ledger, "0.1")
+    assert ledger.entry(entry.number) == entry and ledger.hash_of(entry.number) == entry.hash
+    assert ledger.entry(1) is None and ledger.entry(99) is None and ledger.hash_of(99) is None

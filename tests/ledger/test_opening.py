@@ -82,15 +82,48 @@ def test_a_record_cannot_be_replaced(ledger, sql, location):
 
 
 def test_without_its_triggers_it_does_not_open(ledger, location, sql):
-    trigger = (
-        "discreet_journal_append_only ON discreet_journal"
-        if "://" in location
-        else ("discreet_journal_no_update")
-    )
+    """What was switched off may have let something pass."""
     ledger.close()
-    sql(f"DROP TRIGGER {trigger}")
-    with pytest.raises(dp.LedgerDamaged):
+    if "://" not in location:
+        sql("DROP TRIGGER discreet_replies_no_delete")
+        with pytest.raises(dp.LedgerDamaged):
+            dp.Ledger(location)
+        return
+    name = "discreet_replies_on_update_delete_truncate"
+    sql(f"ALTER TABLE discreet_replies DISABLE TRIGGER {name}")
+    with pytest.raises(dp.LedgerDamaged, match=name):
         dp.Ledger(location)
+    sql(f"ALTER TABLE discreet_replies ENABLE TRIGGER {name}")
+    dp.Ledger(location).close()
+    sql(
+        "CREATE OR REPLACE FUNCTION discreet_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RETURN NULL; END $$"
+    )
+    with pytest.raises(dp.LedgerDamaged, match="gone, off or changed"):
+        dp.Ledger(location)
+
+
+def test_there_is_one_head(ledger, location, sql):
+    """A second row could be the one that is read."""
+    if "://" in location:
+        with pytest.raises(Exception, match="check"):
+            sql("INSERT INTO discreet_head SELECT 2, number, document FROM discreet_head")
+        with pytest.raises(Exception, match="only grows"):
+            sql("UPDATE discreet_head SET number = number")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://ann:hunter2@127.0.0.1:1/x",
+        "postgresql://ann@127.0.0.1:1/x?password=hunter2&sslpassword=hunter2",
+        "postgresql://ann:hunter2@127.0.0.1:port/x",
+    ],
+)
+def test_no_password_is_ever_shown(address):
+    with pytest.raises(dp.DiscreetError) as caught:
+        dp.Ledger(address, create=True)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_a_foreign_table_does_not_open(ledger, location, sql):

@@ -136,3 +136,35 @@ def test_an_old_copy_is_seen_by_its_head_and_not_if_both_are_old(sealed, key, tm
         dp.Ledger(sealed)
     shutil.copy(tmp_path / "old-x.ledger.head", tmp_path / "x.ledger.head")
     dp.Ledger(sealed).close()
+
+
+def test_what_is_appended_without_the_key_is_seen(sealed, key, tmp_path):
+    """The journal may be ahead of its head, after a crash; but not with records of a stranger's.
+    Catches a forged answer to a stranded charge, which would be returned, and certified."""
+    from discreet.ledger.journal import Journal
+
+    before = (tmp_path / "x.ledger.head").read_bytes()
+    with dp.Ledger(sealed, key=key) as ledger:  # a crash before the head was written
+        entry = ledger.charge(dp.Pure("0.1"), dataset="visits", question="q")
+    (tmp_path / "x.ledger.head").write_bytes(before)
+    with dp.Ledger(sealed) as ledger:
+        assert len(ledger.history()) == 2  # is fine: the record has a seal of its own
+        forger: Journal = ledger._journal
+        with pytest.MonkeyPatch.context() as unlocked:
+            forger.state.public_key = None
+            unlocked.setattr(forger.store._head, "write", lambda file, head: None)
+            forger.keep(entry.number, b"forged")
+    for opened in ({}, {"key": key}):
+        with pytest.raises(dp.LedgerDamaged, match="not signed with the ledger's key"):
+            dp.Ledger(sealed, **opened)
+
+
+def test_the_public_key_tells_whose_ledger_it_is(sealed, key, tmp_path):
+    public = tmp_path / "office.key.pub"
+    with dp.Ledger(sealed, public_key=public) as ledger:
+        assert ledger.verify().signed
+    dp.Ledger(tmp_path / "plain.ledger", create=True).close()
+    with pytest.raises(dp.Refused, match="without a key"):
+        dp.Ledger(tmp_path / "plain.ledger", public_key=public)
+    with pytest.raises(dp.InvalidArgument):
+        dp.Ledger(tmp_path / "new.ledger", create=True, public_key=public)

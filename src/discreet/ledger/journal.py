@@ -51,8 +51,7 @@ class Journal:
         state = self.current()
         with self.store.reading() as transaction, transaction.rows(1) as rows:
             for row in rows:
-                # Inside of JSON's strings a quote has a backslash, so this is the kind.
-                if row[0] <= state.number and '"kind":"charge"' in row[2]:
+                if row[0] <= state.number and is_charge(row):
                     yield entry_of(row, state)
 
     def catch_up(self, transaction: Transaction) -> None:
@@ -77,6 +76,9 @@ class Journal:
                     raise damaged(state.number, "is no longer the one that was read before")
             for row in rows:
                 state.apply(row)
+                if state.public_key is not None and state.number > head.number:
+                    # Behind the sealed head, each record must have a seal of its own.
+                    self._check_seal(transaction, Head(state.id, state.number, state.hash))
         state.settle()
         if head != self._seen:
             self._check(transaction, head)
@@ -106,6 +108,11 @@ class Journal:
             if not signing.is_signed(state.public_key, head.message, signature):
                 raise LedgerDamaged(f"the head is not signed with the ledger's key. {_BACKUP}")
         self._seen = head
+
+    def _check_seal(self, transaction: Transaction, record: Head) -> None:
+        signature = transaction.seal(record.number)
+        if not signing.is_signed(self.state.public_key or "", record.message, signature):
+            raise damaged(record.number, "is not signed with the ledger's key")
 
     # -- adding ----------------------------------------------------------------------------------
 
@@ -193,6 +200,11 @@ class Journal:
         following = Head(transaction.head.ledger, record.number, record.hash)
         transaction.append(record, following if self.key is None else following.sealed(self.key))
         return record
+
+
+def is_charge(row: Row) -> bool:
+    """Is this record a charge? Inside of JSON's strings a quote has a backslash."""
+    return '"kind":"charge"' in row[2]
 
 
 def reply_token(charge: int) -> str:

@@ -15,7 +15,7 @@ from discreet.ledger.accounts import Account, read_name
 from discreet.ledger.caps import Budget, Cap
 from discreet.ledger.entry import Claim, Entry
 from discreet.ledger.history import History
-from discreet.ledger.journal import Journal
+from discreet.ledger.journal import Journal, entry_of, is_charge
 from discreet.ledger.kept import Kept
 from discreet.ledger.purse import LedgerPurse
 from discreet.ledger.state import State
@@ -36,7 +36,8 @@ class Ledger:
     ``"postgresql://user@host/database"``. A missing ledger is made only with ``create=True``,
     which opens one that is there. Opening reads and checks the whole journal, and refuses it
     (`LedgerDamaged`) if anything is missing, doubled, moved or edited. ``key`` is the path of an
-    Ed25519 private key, made by ``discreet key create``: with one, the head is signed.
+    Ed25519 private key, made by ``discreet key create``: with one, every record is signed, and
+    ``public_key`` is enough to see that a ledger is the one that was made with it.
 
     >>> import discreet as dp, tempfile
     >>> ledger = dp.Ledger(tempfile.mkdtemp() + "/people.ledger", create=True)
@@ -53,9 +54,19 @@ class Ledger:
         *,
         create: bool = False,
         key: str | PathLike[str] | None = None,
+        public_key: str | PathLike[str] | None = None,
     ) -> None:
         signer = None if key is None else signing.load_private(key)
         public = None if signer is None else signing.public_hex(signer)
+        if public_key is not None:
+            pinned = signing.read_public(public_key)
+            if public not in (None, pinned) or create:
+                raise InvalidArgument(
+                    name="public_key",
+                    expected="the public half of key=, or given alone to read",
+                    given="another, or with create=True",
+                )
+            public = pinned
         self._journal = Journal(_open(location, create=create), signer)
         try:
             self._journal.current()
@@ -228,6 +239,13 @@ class Ledger:
                 if dataset in (None, entry.dataset) and analyst in (None, entry.analyst)
             )
         )
+
+    def entry(self, number: int) -> Entry | None:
+        """The charge with this number in the journal; none if it is not one."""
+        state = self._journal.current()
+        with self._journal.store.reading() as transaction:
+            row = transaction.row(number)
+        return None if row is None or not is_charge(row) else entry_of(row, state)
 
     def plot(self, dataset: str, analyst: str | None = None) -> Plot:
         """What was spent of a dataset over time, by whom, against its cap; ``.save("x.svg")``."""

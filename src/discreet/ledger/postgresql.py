@@ -20,17 +20,10 @@ from discreet.ledger.failing import in_our_words
 from discreet.ledger.forking import register
 from discreet.ledger.head import Head
 from discreet.ledger.records import START
-from discreet.ledger.tables import VERSION, head, names
+from discreet.ledger.tables import FUNCTIONS, VERSION, head, names, trigger_name, triggers
 from discreet.ledger.transactions import Transaction, upgrade
 
 _CREATION = 0x64697363  # a lock of our own: two must not create the tables at once
-_TRIGGERS = {
-    "discreet_head_grows",
-    "discreet_head_no_delete",
-    "discreet_journal_append_only",
-    "discreet_journal_in_order",
-    "discreet_schema_append_only",
-}
 
 
 class PostgresStore:
@@ -53,8 +46,9 @@ class PostgresStore:
 
     @property
     def name(self) -> str:
-        """Where it is, without the password."""
-        return self._url.set(drivername="postgresql").render_as_string(hide_password=True)
+        """Where it is, without a password: who, which machine and which database."""
+        host = self._url.host or self._url.query.get("host", "")
+        return f"postgresql://{self._url.username or ''}@{host}/{self._url.database or ''}"
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
@@ -98,8 +92,9 @@ class PostgresStore:
             elif not {*names(1), head.name} <= there:
                 missing = ", ".join(sorted({*names(1), head.name} - there))
                 raise LedgerDamaged(f"the ledger {self.name} has lost its tables {missing}")
-            _check_triggers(connection)
-            upgrade(Transaction(connection, _head(connection)), self.name)
+            transaction = Transaction(connection, _head(connection))
+            _check_triggers(connection, transaction.version())
+            upgrade(transaction, self.name)
 
     def _create(self, connection: sa.Connection, *, create: bool) -> None:
         if not create:
@@ -130,22 +125,28 @@ def _head(connection: sa.Connection) -> Head:
     raise LedgerDamaged("the head of the ledger cannot be read: restore the database")
 
 
-def _check_triggers(connection: sa.Connection) -> None:
+def _check_triggers(connection: sa.Connection, version: int) -> None:
+    """Triggers and what they run must be ours: what was dropped may have let something pass."""
     select = (
-        "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
-        "WHERE relname LIKE 'discreet_%%' AND tgenabled IN ('O', 'A')"
+        "SELECT tgrelid::regclass::text, tgname, proname, prosrc FROM pg_trigger "
+        "JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgenabled IN ('O', 'A') AND tgrelid IN ("
+        + ", ".join(f"'{name}'::regclass" for name in (*names(min(version, VERSION)), head.name))
+        + ")"
     )
-    there = {str(row[0]) for row in connection.exec_driver_sql(select)}
-    if missing := sorted(_TRIGGERS - there):
-        raise LedgerDamaged(
-            f"the triggers that keep the ledger append-only are gone or off: {', '.join(missing)}"
-        )
+    there = {tuple(row) for row in connection.exec_driver_sql(select)}
+    for (table, events), function in triggers(min(version, VERSION)).items():
+        name = trigger_name(table, events)
+        if (table, name, function, FUNCTIONS[function]) not in there:
+            raise LedgerDamaged(
+                f"the trigger {name}, which keeps the ledger append-only, is gone, off or changed: "
+                "restore the database"
+            )
 
 
 def _read(url: str) -> sa.URL:
     try:
         read = sa.make_url(url)
-    except sa.exc.ArgumentError:
+    except (sa.exc.ArgumentError, ValueError):
         read = None
     if read is None or not read.drivername.startswith("postgres"):
         raise InvalidArgument(

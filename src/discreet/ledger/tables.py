@@ -38,17 +38,37 @@ replies: Final = sa.Table(
     sa.Column("charge", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("content", sa.LargeBinary, nullable=False),
 )
+# In a ledger with a key: the signature of each record, since the journal may be ahead of its head.
+seals: Final = sa.Table(
+    "discreet_seals",
+    _METADATA,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("signature", sa.Text, nullable=False),
+)
 # The head where it cannot lie beside the database: one row, whose number only grows.
 head: Final = sa.Table(
     "discreet_head",
     _METADATA,
-    sa.Column("one", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("one", sa.Integer, sa.CheckConstraint("one = 1"), primary_key=True),
     sa.Column("number", sa.Integer, nullable=False),
     sa.Column("document", sa.Text, nullable=False),
 )
 
-VERSION: Final = 2
-_ADDED: Final = {1: (schema, journal), 2: (replies,)}
+VERSION: Final = 3
+_ADDED: Final = {1: (schema, journal), 2: (replies,), 3: (seals,)}
+
+# What PostgreSQL runs where a trigger fires, and where that is.
+FUNCTIONS: Final = {
+    "discreet_append_only": "BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END",
+    "discreet_in_order": (
+        "BEGIN IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM discreet_journal) THEN "
+        "RAISE EXCEPTION 'discreet_journal is written in order'; END IF; RETURN NEW; END"
+    ),
+    "discreet_head_grows": (
+        "BEGIN IF NEW.number <= OLD.number THEN RAISE EXCEPTION 'the head only grows'; END IF; "
+        "RETURN NEW; END"
+    ),
+}
 
 
 def names(version: int) -> list[str]:
@@ -63,7 +83,7 @@ def statements(dialect: sa.Dialect, version: int) -> Iterator[str]:
     if dialect.name == "sqlite":
         yield from _sqlite_triggers(version)
     else:
-        yield from _postgresql_triggers(version)
+        yield from _postgresql_triggers(dialect, version)
 
 
 def _sqlite_triggers(version: int) -> Iterator[str]:
@@ -81,45 +101,42 @@ def _sqlite_triggers(version: int) -> Iterator[str]:
             "OR EXISTS (SELECT 1 FROM discreet_journal WHERE token = NEW.token) "
             "BEGIN SELECT RAISE(ABORT, 'discreet_journal is written in order'); END"
         )
-    if version == 2:
+    else:
+        (table,) = _ADDED[version]
+        key = table.primary_key.columns.keys()[0]
         yield (
-            "CREATE TRIGGER discreet_replies_once BEFORE INSERT ON discreet_replies "
-            "WHEN EXISTS (SELECT 1 FROM discreet_replies WHERE charge = NEW.charge) "
-            "BEGIN SELECT RAISE(ABORT, 'a charge has one reply'); END"
+            f"CREATE TRIGGER {table.name}_once BEFORE INSERT ON {table.name} "
+            f"WHEN EXISTS (SELECT 1 FROM {table.name} WHERE {key} = NEW.{key}) "
+            f"BEGIN SELECT RAISE(ABORT, '{table.name} has it already'); END"
         )
 
 
-def _postgresql_triggers(version: int) -> Iterator[str]:
+def triggers(version: int) -> dict[tuple[str, str], str]:
+    """What keeps PostgreSQL's tables append-only up to a version: (table, event), function."""
+    change, remove = "UPDATE OR DELETE OR TRUNCATE", "DELETE OR TRUNCATE"
+    kept = {
+        ("discreet_journal", "INSERT"): "discreet_in_order",
+        ("discreet_head", "UPDATE"): "discreet_head_grows",
+        ("discreet_head", remove): "discreet_append_only",
+    }
+    return kept | {(table, change): "discreet_append_only" for table in names(version)}
+
+
+def trigger_name(table: str, events: str) -> str:
+    """What a trigger of PostgreSQL's is called."""
+    return f"{table}_on_{events.lower().replace(' or ', '_')}"
+
+
+def _postgresql_triggers(dialect: sa.Dialect, version: int) -> Iterator[str]:
     if version == 1:
-        yield (
-            "CREATE FUNCTION discreet_append_only() RETURNS trigger LANGUAGE plpgsql AS "
-            "$$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$"
-        )
-        yield (
-            "CREATE FUNCTION discreet_in_order() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-            "IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM discreet_journal) THEN "
-            "RAISE EXCEPTION 'discreet_journal is written in order'; END IF; RETURN NEW; END $$"
-        )
-        yield (
-            "CREATE TRIGGER discreet_journal_in_order BEFORE INSERT ON discreet_journal "
-            "FOR EACH ROW EXECUTE FUNCTION discreet_in_order()"
-        )
-        yield str(CreateTable(head).compile(dialect=sa.dialects.registry.load("postgresql")()))
-        yield (
-            "CREATE FUNCTION discreet_head_grows() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-            "IF NEW.number <= OLD.number THEN RAISE EXCEPTION 'the head only grows'; END IF; "
-            "RETURN NEW; END $$"
-        )
-        yield (
-            "CREATE TRIGGER discreet_head_grows BEFORE UPDATE ON discreet_head "
-            "FOR EACH ROW EXECUTE FUNCTION discreet_head_grows()"
-        )
-        yield (
-            "CREATE TRIGGER discreet_head_no_delete BEFORE DELETE OR TRUNCATE ON discreet_head "
-            "FOR EACH STATEMENT EXECUTE FUNCTION discreet_append_only()"
-        )
-    for table in _ADDED[version]:
-        yield (
-            f"CREATE TRIGGER {table.name}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE "
-            f"ON {table.name} FOR EACH STATEMENT EXECUTE FUNCTION discreet_append_only()"
-        )
+        for name, body in FUNCTIONS.items():
+            yield f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$"
+        yield str(CreateTable(head).compile(dialect=dialect))
+    before = triggers(version - 1) if version > 1 else {}
+    for (table, events), function in triggers(version).items():
+        if (table, events) not in before:
+            each = "ROW" if "TRUNCATE" not in events else "STATEMENT"
+            yield (
+                f"CREATE TRIGGER {trigger_name(table, events)} BEFORE {events} ON {table} "
+                f"FOR EACH {each} EXECUTE FUNCTION {function}()"
+            )

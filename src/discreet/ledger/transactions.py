@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from discreet.errors import Refused
 from discreet.ledger.head import Head
 from discreet.ledger.records import Record
-from discreet.ledger.tables import VERSION, journal, replies, schema, statements
+from discreet.ledger.tables import VERSION, journal, replies, schema, seals, statements
 
 Row = tuple[int, str | None, str, str, str]
 
@@ -21,6 +21,7 @@ _FROM: Final = (
 _ONE: Final = sa.select(journal).where(journal.c.number == sa.bindparam("number"))
 _TOKEN: Final = sa.select(journal).where(journal.c.token == sa.bindparam("token"))
 _REPLY: Final = sa.select(replies.c.content).where(replies.c.charge == sa.bindparam("charge"))
+_SEAL: Final = sa.select(seals.c.signature).where(seals.c.number == sa.bindparam("number"))
 _AT_ONCE: Final = 10_000  # rows held in memory
 
 
@@ -52,6 +53,10 @@ class Transaction:
         content: bytes | None = self._connection.execute(_REPLY, {"charge": charge}).scalar()
         return content
 
+    def seal(self, number: int) -> str:
+        """The signature of a record; nothing if it has none."""
+        return str(self._connection.execute(_SEAL, {"number": number}).scalar() or "")
+
     def append(self, record: Record, following: Head) -> None:
         """Add a record, after which the head is this."""
         values = {
@@ -62,6 +67,9 @@ class Transaction:
             "hash": record.hash,
         }
         self._connection.execute(journal.insert(), values)
+        if following.signature is not None:
+            sealed = {"number": record.number, "signature": following.signature}
+            self._connection.execute(seals.insert(), sealed)
         self.following = following
 
     def add_reply(self, charge: int, content: bytes) -> None:
