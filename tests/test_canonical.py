@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import canonical
-from discreet.errors import InternalError
+from discreet.errors import InternalError, InvalidArgument
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.text()
 DOCUMENTS = st.recursive(
@@ -33,3 +33,9 @@ def test_floats_and_others_are_refused_wherever_they_are(odd):
     for document in (odd, [odd], {"a": [{"b": odd}]}):
         with pytest.raises(InternalError):
             canonical.text(document)
+
+
+def test_half_characters_are_refused():
+    """They cannot be written as UTF-8, so nothing with them can be hashed."""
+    with pytest.raises(InvalidArgument, match="half a character"):
+        canonical.text({"name": "n\ud800"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, InvalidArgument
 
 _PLAIN = (str, int, bool, type(None))
 
@@ -21,7 +21,14 @@ def text(document: object) -> str:
     '{"a":"1/2","b":[1,null]}'
     """
     _check(document)
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    written = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    if not written.isascii() and _half_character(written):
+        raise InvalidArgument(
+            name="text",
+            expected="made of whole characters",
+            given="a text with half a character (a lone surrogate) in it",
+        )
+    return written
 
 
 def digest(document: object) -> str:
@@ -31,6 +38,10 @@ def digest(document: object) -> str:
     '99ec53c5263b3c64'
     """
     return hashlib.sha256(text(document).encode()).hexdigest()
+
+
+def _half_character(written: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in written)
 
 
 def _check(value: object) -> None:

@@ -74,6 +74,42 @@ def test_a_group_and_its_datasets_have_one_relation(ledger):
         ledger.add_dataset("a", budget=dp.Pure(1), groups=["people"])
 
 
+def test_a_group_holds_rows_or_people_and_not_both(ledger):
+    """ε for a row is not ε for all rows of one person, so a cap over both would bound neither."""
+    ledger.add_group("people", budget=dp.Pure(1))
+    ledger.add_dataset("rows", budget=dp.Pure(1), groups=["people", "people"])
+    with pytest.raises(dp.RelationMismatch, match="single rows"):
+        ledger.add_dataset("a", budget=dp.Pure(1), unit="id", groups=["people"])
+    ledger.charge(dp.Pure("0.1"), dataset="rows", question="q")
+    assert total(ledger, "people") == Fraction(1, 10)  # once, though it was named twice
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"question": 5},
+        {"question": None},
+        {"question": " "},
+        {"question": "half \ud800"},
+        {"idempotency_key": ""},
+        {"idempotency_key": 5},
+        {"idempotency_key": "a\nb"},
+        {"analyst": "nobody"},
+        {"dataset": None},
+    ],
+)
+def test_odd_charges(tmp_path, odd):
+    with dp.Ledger(tmp_path / "x.ledger", create=True) as ledger:
+        ledger.add_dataset("visits", budget=dp.Pure(1))
+        with pytest.raises(dp.InvalidArgument):
+            ledger.charge(dp.Pure("0.1"), **{"dataset": "visits", "question": "q", **odd})
+        with pytest.raises(dp.InvalidArgument):
+            ledger.history(analyst="nobody")
+        with pytest.raises(dp.InvalidArgument):
+            ledger.add_dataset("x", budget=dp.Pure(1), unit=5)
+        assert len(ledger.history()) == 0
+
+
 def test_accounts_may_have_different_notions(ledger):
     """One charge costs ε here and ρ there, and is refused where it has no price."""
     ledger.add_dataset("rho", budget=dp.Approx(1, "1e-6"))
@@ -164,7 +200,7 @@ def test_sums_of_long_fractions_are_those_of_a_filter(tmp_path):
 
 def test_an_idempotency_key_is_charged_once(ledger):
     spend(ledger, "0.1", idempotency_key="x")
-    with pytest.raises(dp.Refused, match="in use by another release"):
+    with pytest.raises(dp.Refused, match="charged before, in record 3"):
         spend(ledger, "0.1", idempotency_key="x")
     ledger.add_analyst("ann", dataset="visits")
     spend(ledger, "0.1", analyst="ann", idempotency_key="x")  # her x is another key

@@ -3,6 +3,7 @@
 import datetime
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -229,3 +230,14 @@ def test_mechanisms_hold_exact_numbers(spend):
         for document in documents:
             assert json.loads(canonical.text(document)) == document
             assert set(document) >= {"for", "mechanism", "sensitivity", "times", "guarantee"}
+
+
+def test_numpy_and_odd_arrow_types_have_documents():
+    """Catches NumPy's own text in a list, and whole numbers that int64 does not hold."""
+    listed = [np.array(["A", "B"]), ["A", "B"]]
+    asked = [base().agg(h=dp.histogram("ward", categories=values)) for values in listed]
+    assert digest(asked[0]) == digest(asked[1])
+    large = [pa.array([2**63 + i], pa.uint64()) for i in (1, 2)]
+    public = [pa.table({"ward": ["A"], "big": values}) for values in large]
+    joined = [base().join(table, on="ward").agg(n=dp.count()) for table in public]
+    assert digest(joined[0]) != digest(joined[1])

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -156,6 +157,23 @@ def test_past_answers_are_free(people, path):
     result = session.release(counts(people), epsilon="0.6")
     assert session.recall(session.history[0]).to_arrow() == result.to_arrow()
     assert session.spent == dp.Pure("0.6")
+
+
+def test_an_entry_of_another_ledger_is_not_recalled(people, tmp_path):
+    """Catches an answer that was bought dearly, with a certificate of a cheap one."""
+    sessions = [
+        dp.Session(people, budget=dp.Pure(1), ledger=tmp_path / name, create=True)
+        for name in ("a.ledger", "b.ledger")
+    ]
+    for session, epsilon in zip(sessions, ("0.1", "0.9"), strict=True):
+        session.release(counts(people), epsilon=epsilon)
+    (cheap,) = sessions[0].history
+    for entry in (cheap, replace(sessions[1].history[0], hash="0" * 64), None, 3):
+        with pytest.raises(dp.InvalidArgument):
+            sessions[1].recall(entry)
+    forged = replace(sessions[1].history[0], costs=cheap.costs, guarantee=cheap.guarantee)
+    certificate = sessions[1].recall(forged).certificate.document
+    assert certificate["charges"][0]["amount"] == "9/10"  # as the ledger has it
 
 
 def test_bought_bounds_are_charged_and_kept(path):

@@ -12,6 +12,7 @@ from discreet.ledger.state import State
 from discreet.neighbors import Relation
 
 _LONGEST = 200
+_LONGEST_QUESTION = 10_000
 
 
 @dataclass(frozen=True)
@@ -52,4 +53,26 @@ def read_name(name: object, *, argument: str) -> str:
         name=argument,
         expected=f"a name of at most {_LONGEST} printable characters",
         given=InvalidArgument.describe_parameter(name),
+    )
+
+
+def read_question(question: object) -> str:
+    """What was asked, in words."""
+    if isinstance(question, str) and question.strip() and len(question) <= _LONGEST_QUESTION:
+        return question
+    raise InvalidArgument(
+        name="question",
+        expected=f"a text for whoever reads the ledger, at most {_LONGEST_QUESTION:,} characters",
+        given=InvalidArgument.describe_parameter(question),
+    )
+
+
+def read_key(key: object) -> str | None:
+    """An idempotency key at the door."""
+    if key is None or (isinstance(key, str) and 0 < len(key) <= _LONGEST and key.isprintable()):
+        return key
+    raise InvalidArgument(
+        name="idempotency_key",
+        expected=f"a text of 1 to {_LONGEST} printable characters",
+        given=InvalidArgument.describe_parameter(key),
     )

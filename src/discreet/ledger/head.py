@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from discreet import canonical, signing
 from discreet.errors import LedgerDamaged
@@ -38,16 +38,15 @@ class Head:
     signature: str | None = None
     torn: bool = False  # the other slot cannot be read
 
-    @property
-    def message(self) -> bytes:
-        """What is signed."""
-        return canonical.text(
-            {"hash": self.hash, "ledger": self.ledger, "number": self.number}
-        ).encode()
+    def message(self, kind: Literal["head", "record"]) -> bytes:
+        """What is signed: that this is the last record, or no more than that it is a record. The
+        latter signature stays in the journal, and must never pass for that of a head."""
+        told = {"hash": self.hash, "kind": kind, "ledger": self.ledger, "number": self.number}
+        return canonical.text(told).encode()
 
     def sealed(self, key: Any) -> Head:
-        """The same, signed."""
-        return Head(self.ledger, self.number, self.hash, signing.sign(key, self.message))
+        """The same, signed as a head."""
+        return replace(self, signature=signing.sign(key, self.message("head")))
 
     def to_text(self) -> str:
         """For the head's file or table."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import overload
 
+from discreet.errors import RelationMismatch
 from discreet.exact import Number
 from discreet.guarantees import Guarantee, Pure, compose
 from discreet.ledger.entry import Entry
@@ -80,6 +81,12 @@ class History(Sequence[Entry]):
         >>> session.history.replay().is_guarantee
         True
         """
+        promises = {(entry.relation, entry.unit is None) for entry in self.entries}
+        if len(promises) > 1:
+            raise RelationMismatch(
+                "these charges were made under different neighbour relations or for different "
+                "units, which do not add up: replay the history of one dataset"
+            )
         guarantees = [entry.guarantee for entry in self.entries]
         together = compose(guarantees) if guarantees else Pure(0)
         known = fixed_in_advance or len(guarantees) <= 1

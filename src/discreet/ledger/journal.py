@@ -30,21 +30,16 @@ class Journal:
     def __init__(self, store: Store, key: Any) -> None:
         self.store = store
         self.key = key
+        self.id = ""  # of the ledger, as its head has it
         self.state = State()
         self._seen: Head | None = None  # a head that was checked
-
-    @property
-    def begun(self) -> str:
-        """The id that the head was begun with."""
-        return "" if self._seen is None else self._seen.ledger
 
     # -- reading ---------------------------------------------------------------------------------
 
     def current(self) -> State:
         """The state as it is now."""
         with self.store.reading() as transaction:
-            self.catch_up(transaction)
-            return self.state
+            return self.catch_up(transaction)
 
     def entries(self) -> Iterator[Entry]:
         """All charges, in order."""
@@ -54,21 +49,21 @@ class Journal:
                 if row[0] <= state.number and is_charge(row):
                     yield entry_of(row, state)
 
-    def catch_up(self, transaction: Transaction) -> None:
+    def catch_up(self, transaction: Transaction) -> State:
         """Read what was added since, and hold it against the head.
 
-        Whatever interrupts it, half of it is not kept: the next use reads everything anew.
+        While that lasts there is no state: whatever interrupts it, half of it is not kept, and
+        the next use reads everything anew.
         """
-        whole = False
-        try:
-            self._read(transaction)
-            whole = True
-        finally:
-            if not whole:
-                self.state, self._seen = State(), None
+        state, self.state = self.state, State()
+        seen, self._seen = self._seen, None
+        self._read(state, transaction)
+        if transaction.head != seen:
+            self._check(state, transaction, transaction.head)
+        self.id, self._seen, self.state = transaction.head.ledger, transaction.head, state
+        return state
 
-    def _read(self, transaction: Transaction) -> None:
-        state, head = self.state, transaction.head
+    def _read(self, state: State, transaction: Transaction) -> None:
         with transaction.rows(max(state.number, 1)) as rows:
             if state.number:
                 again = next(rows, None)
@@ -76,15 +71,11 @@ class Journal:
                     raise damaged(state.number, "is no longer the one that was read before")
             for row in rows:
                 state.apply(row)
-                if state.public_key is not None and state.number > head.number:
-                    # Behind the sealed head, each record must have a seal of its own.
-                    self._check_seal(transaction, Head(state.id, state.number, state.hash))
+                if state.public_key is not None and state.number > transaction.head.number:
+                    _check_seal(state, transaction)
         state.settle()
-        if head != self._seen:
-            self._check(transaction, head)
 
-    def _check(self, transaction: Transaction, head: Head) -> None:
-        state = self.state
+    def _check(self, state: State, transaction: Transaction, head: Head) -> None:
         if head.number > state.number:
             raise LedgerDamaged(
                 f"the journal ends with record {state.number}, and its head knows record "
@@ -105,14 +96,8 @@ class Journal:
             raise LedgerDamaged(f"the head is that of another ledger. {_BACKUP}")
         if state.public_key is not None and head.number:
             signature = head.signature or ""
-            if not signing.is_signed(state.public_key, head.message, signature):
+            if not signing.is_signed(state.public_key, head.message("head"), signature):
                 raise LedgerDamaged(f"the head is not signed with the ledger's key. {_BACKUP}")
-        self._seen = head
-
-    def _check_seal(self, transaction: Transaction, record: Head) -> None:
-        signature = transaction.seal(record.number)
-        if not signing.is_signed(self.state.public_key or "", record.message, signature):
-            raise damaged(record.number, "is not signed with the ledger's key")
 
     # -- adding ----------------------------------------------------------------------------------
 
@@ -120,9 +105,9 @@ class Journal:
         """Add a record made for the state as it is under the lock, and return its number; 0 if
         there is nothing to add."""
         with self.store.writing() as transaction:
-            self.catch_up(transaction)
-            wanted = fields(self.state)
-            return 0 if wanted is None else self._append(transaction, wanted).number
+            state = self.catch_up(transaction)
+            wanted = fields(state)
+            return 0 if wanted is None else self._append(state, transaction, wanted).number
 
     def charge(self, dataset: int, analyst: int | None, claim: Claim) -> Entry:
         """Check every cap above and write the charge, in one transaction."""
@@ -135,8 +120,8 @@ class Journal:
         detail = _detail(claim)
         token = None if claim.key is None else token_of(dataset, analyst, claim.key)
         with self.store.writing() as transaction:
-            self.catch_up(transaction)
-            accounts = self.state.above(dataset, analyst)
+            state = self.catch_up(transaction)
+            accounts = state.above(dataset, analyst)
             for account, price in zip(accounts, prices, strict=True):
                 _fits(account, price)
             if token is not None and transaction.filed(token) is not None:
@@ -150,18 +135,32 @@ class Journal:
                 "dataset": dataset,
                 "digest": claim.digest,
                 "kind": "charge",
-                "relation": self.state.accounts[dataset].relation.value,
+                "relation": state.accounts[dataset].relation.value,
             }
-            record = self._append(transaction, fields, detail=detail, token=token)
-        return entry_of(record.row, self.state, claim)
+            record = self._append(state, transaction, fields, detail=detail, token=token)
+        return entry_of(record.row, state, claim)
 
     def keep(self, charge: int, reply: bytes) -> None:
         """Write what was released for a charge, and its digest into the journal."""
         fields = {"charge": charge, "digest": digest_of(reply), "kind": "reply"}
         with self.store.writing() as transaction:
-            self.catch_up(transaction)
+            state = self.catch_up(transaction)
             transaction.add_reply(charge, reply)
-            self._append(transaction, fields, token=reply_token(charge))
+            self._append(state, transaction, fields, token=reply_token(charge))
+
+    def entry(self, number: int) -> Entry | None:
+        """The charge of this number; none if it is not one."""
+        with self.store.reading() as transaction:
+            state = self.catch_up(transaction)
+            row = transaction.row(number)
+        return None if row is None or not is_charge(row) else entry_of(row, state)
+
+    def filed(self, token: str) -> Entry | None:
+        """The charge of an idempotency key."""
+        with self.store.reading() as transaction:
+            state = self.catch_up(transaction)
+            row = transaction.filed(token)
+        return None if row is None else entry_of(row, state)
 
     def reply(self, charge: int) -> bytes | None:
         """What was released for a charge."""
@@ -178,27 +177,31 @@ class Journal:
 
     def _append(
         self,
+        state: State,
         transaction: Transaction,
         fields: Mapping[str, Any],
         *,
         detail: Mapping[str, Any] | None = None,
         token: str | None = None,
     ) -> Record:
-        if self.state.public_key is not None and self.key is None:
+        if state.public_key is not None and self.key is None:
             raise Refused(
                 f"the ledger {self.store.name} is sealed with a key: pass key= with the path of "
                 "that private key to charge anything"
             )
         time = datetime.now(UTC).isoformat(timespec="microseconds")
         record = Record.write(
-            self.state.number + 1,
-            self.state.hash,
+            state.number + 1,
+            state.hash,
             {**fields, "time": time},
             detail=detail,
             token=token,
         )
-        following = Head(transaction.head.ledger, record.number, record.hash)
-        transaction.append(record, following if self.key is None else following.sealed(self.key))
+        following, seal = Head(transaction.head.ledger, record.number, record.hash), None
+        if self.key is not None:
+            seal = signing.sign(self.key, following.message("record"))
+            following = following.sealed(self.key)
+        transaction.append(record, following, seal)
         return record
 
 
@@ -271,6 +274,14 @@ def _fits(account: Kept, price: Charge) -> None:
     else:
         return
     raise exceeded
+
+
+def _check_seal(state: State, transaction: Transaction) -> None:
+    """Behind the sealed head, each record must have a seal of its own."""
+    record = Head(state.id, state.number, state.hash)
+    signature = transaction.seal(record.number)
+    if not signing.is_signed(state.public_key or "", record.message("record"), signature):
+        raise damaged(record.number, "is not signed with the ledger's key")
 
 
 def _compare(head: Head, found: str | None) -> None:

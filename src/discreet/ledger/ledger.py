@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet import canonical, signing
-from discreet.errors import InvalidArgument, LedgerDamaged, Refused, RelationMismatch
+from discreet.errors import InvalidArgument, LedgerDamaged, Refused
 from discreet.exact import Number
 from discreet.guarantees import Guarantee
-from discreet.ledger.accounts import Account, read_name
+from discreet.ledger.accounts import Account, read_key, read_name, read_question
 from discreet.ledger.caps import Budget, Cap
+from discreet.ledger.doors import check_group, check_same, find, find_analyst, open_store
 from discreet.ledger.entry import Claim, Entry
 from discreet.ledger.history import History
-from discreet.ledger.journal import Journal, entry_of, is_charge
-from discreet.ledger.kept import Kept
+from discreet.ledger.journal import Journal
 from discreet.ledger.purse import LedgerPurse
 from discreet.ledger.state import State
 from discreet.ledger.verifying import Verification, verify
@@ -25,7 +24,6 @@ from discreet.release import Result
 from discreet.release.storing import from_bytes
 
 if TYPE_CHECKING:
-    from discreet.ledger.transactions import Store
     from discreet.release.plot import Plot
 
 
@@ -67,10 +65,9 @@ class Ledger:
                     given="another, or with create=True",
                 )
             public = pinned
-        self._journal = Journal(_open(location, create=create), signer)
+        self._journal = Journal(open_store(location, create=create), signer)
         try:
-            self._journal.current()
-            if not self._journal.state.number:
+            if not self._journal.current().number:
                 if not create:
                     raise LedgerDamaged(f"the ledger {self.location} is empty: restore it")
                 self._begin(public)
@@ -87,7 +84,7 @@ class Ledger:
     @property
     def id(self) -> str:
         """What tells ledgers apart: 32 random digits."""
-        return self._journal.state.id
+        return self._journal.id
 
     def close(self) -> None:
         """Let go of the file or database."""
@@ -100,8 +97,7 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        state = self._journal.state
-        return f"Ledger({self.location}, {state.charges:,} charges)"
+        return f"Ledger({self.location}, {self._journal.state.charges:,} charges)"
 
     # -- accounts --------------------------------------------------------------------------------
 
@@ -155,20 +151,16 @@ class Ledger:
         """
         cap, neighbours = Cap.read(budget, slack), Relation.parse(relation)
         state = self._journal.current()
-        above = [_find(state, "group", None, group) for group in groups]
+        above = [find(state, "group", None, group) for group in dict.fromkeys(groups)]
         for group in above:
-            if group.relation is not neighbours:
-                raise RelationMismatch(
-                    f"the {group.words} adds up promises under {group.relation}, and the dataset "
-                    f"is protected under {neighbours}: they cannot share a cap"
-                )
+            check_group(group, state, neighbours, unit)
         fields = {
             "cap": cap.to_document(),
             "groups": [group.number for group in above],
             "kind": "dataset",
             "name": read_name(name, argument="dataset"),
             "relation": neighbours.value,
-            "unit": unit,
+            "unit": None if unit is None else read_name(unit, argument="unit"),
         }
         return self._add(fields, budget, slack)
 
@@ -184,7 +176,7 @@ class Ledger:
 
         The dataset's cap binds whatever the caps of its analysts add up to.
         """
-        data = _find(self._journal.current(), "dataset", None, dataset)
+        data = find(self._journal.current(), "dataset", None, dataset)
         fields = {
             "cap": None if budget is None else Cap.read(budget, slack).to_document(),
             "dataset": data.number,
@@ -199,8 +191,8 @@ class Ledger:
     def purse(self, dataset: str, analyst: str | None = None) -> LedgerPurse:
         """What a session of this analyst charges."""
         state = self._journal.current()
-        data = _find(state, "dataset", None, dataset)
-        who = None if analyst is None else _find(state, "analyst", data.number, analyst)
+        data = find(state, "dataset", None, dataset)
+        who = None if analyst is None else find(state, "analyst", data.number, analyst)
         return LedgerPurse(self._journal, data, who)
 
     def charge(
@@ -223,15 +215,22 @@ class Ledger:
                 given=InvalidArgument.describe_parameter(cost),
                 hint="such as mechanism.guarantee",
             )
-        asked = {"cost": canonical.text({"json": cost.to_json()}), "question": question}
-        claim = Claim(question, cost, canonical.digest(asked), key=idempotency_key)
-        return self.purse(dataset, analyst).charge(claim)
+        purse, key = self.purse(dataset, analyst), read_key(idempotency_key)
+        words = read_question(question)
+        if key is not None and (found := purse.find(key)) is not None:
+            raise Refused(
+                f"the idempotency key {key!r} was charged before, in record {found.number}, and is "
+                "not charged again: if that release was not made, charge it under a new key"
+            )
+        digest = canonical.digest({"cost": cost.to_json(), "question": words})
+        return purse.charge(Claim(words, cost, digest, key=key))
 
     def history(self, dataset: str | None = None, analyst: str | None = None) -> History:
         """What was charged, oldest first; of one dataset or analyst, if named."""
         state = self._journal.current()
-        if dataset is not None:
-            _find(state, "dataset", None, dataset)
+        data = None if dataset is None else find(state, "dataset", None, dataset).number
+        if analyst is not None:
+            find_analyst(state, data, analyst)
         return History(
             tuple(
                 entry
@@ -242,22 +241,21 @@ class Ledger:
 
     def entry(self, number: int) -> Entry | None:
         """The charge with this number in the journal; none if it is not one."""
-        state = self._journal.current()
-        with self._journal.store.reading() as transaction:
-            row = transaction.row(number)
-        return None if row is None or not is_charge(row) else entry_of(row, state)
+        return self._journal.entry(number)
 
     def plot(self, dataset: str, analyst: str | None = None) -> Plot:
         """What was spent of a dataset over time, by whom, against its cap; ``.save("x.svg")``."""
         from discreet.ledger.pictures import draw
 
-        data = _find(self._journal.current(), "dataset", None, dataset)
+        data = find(self._journal.current(), "dataset", None, dataset)
         assert data.filter is not None
         return draw(self.history(dataset, analyst), dataset=dataset, account=data.filter)
 
     def recall(self, entry: Entry) -> Result:
         """What was released for a charge of ``history()``: free, and the same noise."""
-        reply = self._journal.reply(entry.number) if isinstance(entry, Entry) else None
+        own = self._journal.entry(entry.number) if isinstance(entry, Entry) else None
+        same = own is not None and own.hash == entry.hash
+        reply = self._journal.reply(entry.number) if same else None
         if reply is None:
             raise InvalidArgument(
                 name="entry",
@@ -269,8 +267,8 @@ class Ledger:
 
     def hash_of(self, number: int) -> str | None:
         """The hash of a record, to be compared with one noted elsewhere; none if there is none."""
-        self._journal.current()
         with self._journal.store.reading() as transaction:
+            self._journal.catch_up(transaction)
             row = transaction.row(number)
         return None if row is None else row[4]
 
@@ -292,7 +290,7 @@ class Ledger:
             number = state.names.get(where)
             if number is None:
                 return fields
-            _check_same(state.accounts[number], fields, budget, slack)
+            check_same(state.accounts[number], fields, budget, slack)
             return None
 
         self._journal.add(missing)
@@ -300,7 +298,7 @@ class Ledger:
         return Account.of(state.accounts[state.names[where]], state)
 
     def _begin(self, public: str | None) -> None:
-        first = {"id": self._journal.begun, "kind": "ledger", "public_key": public}
+        first = {"id": self._journal.id, "kind": "ledger", "public_key": public}
         self._journal.add(lambda state: None if state.number else first)
 
     def _check_key(self, state: State, public: str | None) -> None:
@@ -310,49 +308,3 @@ class Ledger:
                 f"the ledger {self.location} was made {sealed}: it may have been replaced. Open "
                 "it as it was made, or keep what you charge in a ledger of your own"
             )
-
-
-def _open(location: str | PathLike[str], *, create: bool) -> Store:
-    if not isinstance(location, str | PathLike) or not fspath(location):
-        raise InvalidArgument(
-            name="ledger",
-            expected="a path, or an address such as postgresql://user@host/database",
-            given=InvalidArgument.describe_data(location),
-        )
-    if isinstance(location, str) and "://" in location:
-        from discreet.ledger.postgresql import PostgresStore
-
-        return PostgresStore(location, create=create)
-    from discreet.ledger.sqlite import SqliteStore
-
-    return SqliteStore(Path(location).resolve(), create=create)  # one name, one lock
-
-
-def _find(state: State, kind: str, dataset: int | None, name: object) -> Kept:
-    number = state.names.get((kind, dataset, name)) if isinstance(name, str) else None
-    if number is not None:
-        return state.accounts[number]
-    there = [k.name for k in state.accounts.values() if (k.kind, k.dataset) == (kind, dataset)]
-    raise InvalidArgument(
-        name=kind,
-        expected=f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
-        given=InvalidArgument.describe_parameter(name),
-        hint=f"ledger.add_{kind}(...), or discreet ledger, adds one",
-    )
-
-
-def _check_same(
-    kept: Kept, fields: dict[str, Any], budget: Budget | None, slack: Number | None
-) -> None:
-    if kept.cap is not None and budget is not None:
-        kept.cap.check_stated_as(budget, slack, whose=kept.words)
-    elif kept.cap is not None or budget is not None:
-        given = f"the cap {kept.cap}" if kept.cap else "no cap of its own"
-        raise Refused(f"the {kept.words} is there already, with {given}: a cap is never changed")
-    if kept.relation.value != fields["relation"]:
-        raise RelationMismatch(
-            f"the {kept.words} is protected under {kept.relation}, not {fields['relation']}"
-        )
-    asked = (fields.get("unit"), tuple(fields.get("groups", ())))
-    if asked != (kept.unit, kept.groups):
-        raise Refused(f"the {kept.words} is there already, with another unit or in other groups")

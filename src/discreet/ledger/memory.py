@@ -103,6 +103,10 @@ class MemoryPurse:
         """What was charged under this key."""
         return self._keys.get(key)
 
+    def own(self, entry: Entry) -> Entry | None:
+        """The charge, if it is one of this session."""
+        return entry if any(entry is one for one in self._entries) else None
+
     def reply(self, entry: Entry) -> bytes | None:
         """What was released for a charge."""
         kept = self._replies.get(entry.number)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.ledger.entry import Claim, Entry, NamedFilter
 from discreet.ledger.history import History
-from discreet.ledger.journal import Journal, entry_of
+from discreet.ledger.journal import Journal
 from discreet.ledger.kept import Kept
 from discreet.ledger.records import token_of
 
@@ -37,7 +37,7 @@ class LedgerPurse:
     @property
     def ledger(self) -> str:
         """The id of the ledger."""
-        return self.journal.state.id
+        return self.journal.id
 
     @property
     def caps(self) -> tuple[NamedFilter, ...]:
@@ -66,11 +66,13 @@ class LedgerPurse:
 
     def find(self, key: str) -> Entry | None:
         """What was charged under this key."""
-        token = token_of(self.data.number, self._analyst, key)
-        with self.journal.store.reading() as transaction:
-            self.journal.catch_up(transaction)
-            row = transaction.filed(token)
-        return None if row is None else entry_of(row, self.journal.state)
+        return self.journal.filed(token_of(self.data.number, self._analyst, key))
+
+    def own(self, entry: Entry) -> Entry | None:
+        """The charge as the journal has it, if it is one of this dataset."""
+        found = self.journal.entry(entry.number)
+        same = found is not None and found.hash == entry.hash and found.dataset == self.dataset
+        return found if same else None
 
     def reply(self, entry: Entry) -> bytes | None:
         """What was released for a charge."""

@@ -54,6 +54,10 @@ class Purse(Protocol):
         """What was charged under this idempotency key, if anything was."""
         ...
 
+    def own(self, entry: Entry) -> Entry | None:
+        """The charge as it was recorded here; none if it is one of another ledger or dataset."""
+        ...
+
     def reply(self, entry: Entry) -> bytes | None:
         """What was released for a charge; nothing if the release did not come to its end."""
         ...

@@ -57,8 +57,8 @@ class Transaction:
         """The signature of a record; nothing if it has none."""
         return str(self._connection.execute(_SEAL, {"number": number}).scalar() or "")
 
-    def append(self, record: Record, following: Head) -> None:
-        """Add a record, after which the head is this."""
+    def append(self, record: Record, following: Head, seal: str | None) -> None:
+        """Add a record, with its signature if there is a key, after which the head is this."""
         values = {
             "number": record.number,
             "token": record.token,
@@ -67,8 +67,8 @@ class Transaction:
             "hash": record.hash,
         }
         self._connection.execute(journal.insert(), values)
-        if following.signature is not None:
-            sealed = {"number": record.number, "signature": following.signature}
+        if seal is not None:
+            sealed = {"number": record.number, "signature": seal}
             self._connection.execute(seals.insert(), sealed)
         self.following = following
 

@@ -35,11 +35,10 @@ def verify(journal: Journal) -> Verification:
     """Check everything that can be checked; `LedgerDamaged` says where something is wrong."""
     fresh = Journal(journal.store, None)
     with journal.store.reading() as transaction:
-        fresh.catch_up(transaction)
+        state = fresh.catch_up(transaction)
         with transaction.rows(1) as rows:
             for row in rows:
-                _check(row, fresh.state, transaction)
-    state = fresh.state
+                _check(row, state, transaction)
     stranded = state.charges - state.replies
     signed = state.public_key is not None
     sentences = (

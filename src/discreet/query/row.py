@@ -321,7 +321,7 @@ def plain(value: Any) -> Value:
     if value is None or isinstance(value, bool | datetime.date | datetime.datetime):
         return value
     if isinstance(value, str):
-        return _text(value, "a literal")
+        return str(_text(value, "a literal"))  # NumPy has a text of its own
     if type(value).__name__ == "bool" and hasattr(value, "item"):  # NumPy's
         return bool(value)
     if isinstance(value, Integral) and -(2**63) <= int(value) < 2**63:

@@ -86,7 +86,10 @@ def _bytes(column: Any) -> list[bytes]:
     if at.is_boolean(kind):
         return [present, np.asarray(pc.fill_null(column, False), np.uint8).tobytes()]
     if at.is_integer(kind):
-        return [present, _numbers(pc.fill_null(column, 0).cast(pa.int64()), "<i8")]
+        with suppress(pa.ArrowInvalid):  # beyond 64 bits with a sign: as text
+            return [present, _numbers(pc.fill_null(column, 0).cast(pa.int64()), "<i8")]
+        column = pa.chunked_array([[None if x is None else str(x) for x in column.to_pylist()]])
+        return [present, *_texts(column)]
     if at.is_date(kind):
         days = column.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
         return [present, _numbers(pc.fill_null(days, 0), "<i8")]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet import canonical
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Refused
 from discreet.exact import Number, number
 from discreet.ledger import Claim, Entry
 from discreet.query.document import (
@@ -18,8 +18,6 @@ from discreet.query.document import (
 from discreet.query.plan import Plan
 from discreet.query.words import contribution_in_words
 from discreet.session.bounds import ContributionChoice
-
-_LONGEST = 200
 
 
 def asked(query: Mapping[str, Any], **spend: object) -> str:
@@ -54,17 +52,6 @@ def claim_for_choice(choice: ContributionChoice, *, rows: bool) -> Claim:
         digest=asked(document, epsilon=choice.mechanism.epsilon),
         mechanisms=(contribution_mechanism(choice.mechanism, rows=rows, most=choice.most),),
         query=document,
-    )
-
-
-def read_key(key: object) -> str | None:
-    """An idempotency key at the door."""
-    if key is None or (isinstance(key, str) and 0 < len(key) <= _LONGEST and key.isprintable()):
-        return key
-    raise InvalidArgument(
-        name="idempotency_key",
-        expected=f"a text of 1 to {_LONGEST} printable characters",
-        given=InvalidArgument.describe_parameter(key),
     )
 
 

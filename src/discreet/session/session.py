@@ -20,6 +20,7 @@ from discreet.guarantees import Guarantee
 from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.accounts.notions import Notion, sum_of
 from discreet.ledger import Budget, Entry, History
+from discreet.ledger.accounts import read_key
 from discreet.query.aggregates.aggregate import ColumnLike
 from discreet.query.aggregates.ranges import Range
 from discreet.query.document import query_document
@@ -43,7 +44,6 @@ from discreet.session.claims import (
     check_same,
     claim_for,
     claim_for_choice,
-    read_key,
     unanswered,
 )
 from discreet.session.opening import open_purse
@@ -168,15 +168,16 @@ class Session:
 
     def recall(self, entry: Entry) -> Result:
         """The answer of an earlier release, as ``history`` lists it: free, and the same noise."""
-        reply = self._purse.reply(entry) if isinstance(entry, Entry) else None
-        if reply is None:
+        own = self._purse.own(entry) if isinstance(entry, Entry) else None
+        reply = None if own is None else self._purse.reply(own)
+        if own is None or reply is None:
             raise InvalidArgument(
                 name="entry",
                 expected="an entry of session.history whose answer was stored",
                 given="another",
                 hint="a release that was cut off has none, nor has a charge made by hand",
             )
-        return self._certified(entry, from_bytes(reply))
+        return self._certified(own, from_bytes(reply))
 
     def release_bounds(
         self,

@@ -128,11 +128,13 @@ def histogram(
             given="none" if edges is None else "both",
             hint="say where the bins are: they may not be taken from the data",
         )
-    ends = tuple(number(edge, name="edges") for edge in edges or ())
+    ends = tuple(number(edge, name="edges") for edge in (() if edges is None else edges))
     rising = all(a < b for a, b in pairwise(ends))
     rising = rising and all(abs(end) <= 10**100 for end in ends)
     if edges is not None and (len(ends) < 2 or not rising):
         raise InvalidArgument(
             name="edges", expected="at least two rising numbers of at most 1e100", given="others"
         )
-    return Histogram(column, ends, tuple(categories or ()), read_weight(weight))
+    return Histogram(
+        column, ends, () if categories is None else tuple(categories), read_weight(weight)
+    )

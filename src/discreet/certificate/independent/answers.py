@@ -1,0 +1,80 @@
+"""Is the released table the answer to the query: a row for each key, columns for each aggregate?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from discreet.certificate.independent.grids import points
+from discreet.certificate.independent.needs import adds
+
+Document = Mapping[str, Any]
+Column = tuple[str, str, str]  # name, type, role
+
+
+def answer_faults(
+    tree: Document, mechanisms: Sequence[Document], released: Document
+) -> Iterator[str]:
+    """What does not fit, in sentences."""
+    told = [(one["name"], one["type"], one["role"]) for one in released["columns"]]
+    if told != list(_columns(tree, mechanisms, empty=not released["rows"])):
+        yield "the released columns are not those of the query's groups and aggregates"
+    if any((one["error"] is None) == (one["role"] == "value") for one in released["columns"]):
+        yield "an error is told where there is no value, or a value without its error"
+    keys = tree["keys"] if tree["kind"] == "query" else None
+    if not (keys and keys["discovered"]) and released["rows"] != (keys["count"] if keys else 1):
+        yield "the released rows are not as many as the query's keys"
+
+
+def _columns(tree: Document, mechanisms: Sequence[Document], *, empty: bool) -> Iterator[Column]:
+    if tree["kind"] != "query":
+        yield from _pair("bound", "integer", "bound_rank_error")
+        return
+    for group in tree["group"]:
+        yield group["name"], group["value"]["type"], "key"
+    for aggregate in tree["aggregates"]:
+        suffix = {"quantile": "rank_error", "range": "rank_error", "top k": "count_error"}
+        kind = _type(aggregate, mechanisms, empty=empty)
+        for name in _names(aggregate):
+            yield from _pair(name, kind, f"{name}_{suffix.get(aggregate['kind'], 'error')}")
+
+
+def _pair(name: str, kind: str, error: str) -> Iterator[Column]:
+    yield name, kind, "value"
+    yield error, "real", "error"
+
+
+def _names(aggregate: Document) -> list[str]:
+    name = aggregate["name"]
+    match aggregate["kind"]:
+        case "quantile" if aggregate["several"]:
+            return [f"{name}_{float(Fraction(p)):g}" for p in aggregate["probabilities"]]
+        case "histogram" if aggregate["edges"]:
+            ends = [f"{float(Fraction(edge)):g}" for edge in aggregate["edges"]]
+            return [f"{name}_{low}_to_{high}" for low, high in pairwise(ends)]
+        case "histogram":
+            return [f"{name}_{category}" for category in aggregate["categories"]]
+        case "top k" if aggregate["k"] > 1:
+            return [f"{name}_{rank}" for rank in range(1, aggregate["k"] + 1)]
+        case "range":
+            return ["lower", "upper"]
+    return [name]
+
+
+def _type(aggregate: Document, mechanisms: Sequence[Document], *, empty: bool) -> str:
+    match aggregate["kind"]:
+        case "count" | "count units" | "histogram":
+            return "integer"
+        case "sum":  # in steps of 1 it is a whole number
+            whole = any(
+                adds(one, aggregate, "sum") and one["part"]["grid"]["exponent"] == 0
+                for one in mechanisms
+            )
+            return "integer" if whole else "real"
+        case "quantile":
+            return "integer" if points(aggregate).whole else "real"
+        case "top k":  # a column without cells has no type of its own
+            return "null" if empty else str(aggregate["column"]["type"])
+    return "real"
