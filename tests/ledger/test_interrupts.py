@@ -102,13 +102,15 @@ def test_half_a_head_is_believed_only_if_a_record_came_after_it(tmp_path):
     whole = head.read_bytes()
     slots = [whole[:512], whole[512:]]
     newest = max((0, 1), key=lambda i: f'"number":{number}'.encode() in slots[i])
-    for slot in (0, 1):
-        garbled = [*slots]
-        garbled[slot] = b"?" + garbled[slot][1:]
-        head.write_bytes(b"".join(garbled))
-        if slot == newest:  # as after a crash in the middle of writing it
-            with dp.Ledger(path) as ledger:
-                assert ledger.verify().records == number
-        else:
-            with pytest.raises(dp.LedgerDamaged, match="half of the ledger's head"):
-                dp.Ledger(path)
+    old = slots[1 - newest]
+    for damage in (b"?" + slots[newest][1:], b"\0" * 512, old, b""):
+        for slot in (0, 1):
+            changed = [*slots]
+            changed[slot] = damage if slot == newest or damage != old else slots[newest]
+            head.write_bytes(b"".join(changed))
+            if slot == newest:  # as after a crash in the middle of writing it
+                with dp.Ledger(path) as ledger:
+                    assert ledger.verify().records == number
+            elif damage or slot == 1:
+                with pytest.raises(dp.LedgerDamaged, match="half of the ledger's head"):
+                    dp.Ledger(path)

@@ -79,13 +79,7 @@ def test_an_editor_with_time_is_seen_with_a_key_and_only_then(sealed, tmp_path):
     head = tmp_path / "x.ledger.head"
     with pytest.raises(dp.LedgerDamaged, match="not the one that its head was sealed with"):
         dp.Ledger(sealed)
-    content = head.read_bytes()
-    slots = [json.loads(content[at : at + 512].split(b"\n")[0]) for at in (0, 512)]
-    text = json.dumps(
-        {**slots[0], "number": number, "hash": digest}, sort_keys=True, separators=(",", ":")
-    )
-    forged = f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n".encode().ljust(512)
-    head.write_bytes(forged * 2)
+    head.write_bytes(_head(sealed, number, digest))
     with pytest.raises(dp.LedgerDamaged, match="not signed with the ledger's key"):
         dp.Ledger(sealed)
 
@@ -106,9 +100,7 @@ def test_the_price_of_every_charge_is_checked(tmp_path):
         ledger.add_dataset("visits", budget=dp.Pure(1))
         ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
     number, digest = _rewritten(path)
-    (tmp_path / "x.ledger.head").write_bytes(
-        _slot({"hash": digest, "number": number, "signature": None, **_id(path)}) * 2
-    )
+    (tmp_path / "x.ledger.head").write_bytes(_head(path, number, digest))
     with dp.Ledger(path) as ledger, pytest.raises(dp.LedgerDamaged, match="charged less"):
         ledger.verify()
 
@@ -120,9 +112,15 @@ def _id(path):
     return {"ledger": json.loads(body)["id"]}
 
 
-def _slot(fields):
-    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
-    return f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n".encode().ljust(512)
+def _head(path, number, digest):
+    """A forged one: this record in one slot, the one before in the other."""
+    slots = []
+    for at in (number - 1, number):
+        fields = {"hash": digest, "number": at, "signature": None, **_id(path)}
+        text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+        checksum = hashlib.sha256(text.encode()).hexdigest()
+        slots.append(f"{text}\n{checksum}\n".encode().ljust(512))
+    return b"".join(slots)
 
 
 def test_an_old_copy_is_seen_by_its_head_and_not_if_both_are_old(sealed, key, tmp_path):

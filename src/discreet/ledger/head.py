@@ -36,7 +36,7 @@ class Head:
     number: int
     hash: str
     signature: str | None = None
-    torn: bool = False  # the other slot cannot be read
+    torn: bool = False  # the other slot is not an older head
 
     def message(self, kind: Literal["head", "record"]) -> bytes:
         """What is signed: that this is the last record, or no more than that it is a record. The
@@ -143,8 +143,15 @@ def _newest(content: bytes) -> tuple[Head | None, int]:
     if head is None:
         return None, 0
     other = 1 - newest
-    torn = found[other] is None and slots[other].strip(b"\0") != b""
-    return replace(head, torn=torn), other
+    return replace(head, torn=_is_torn(head, found[other], slots[other])), other
+
+
+def _is_torn(head: Head, other: Head | None, slot: bytes) -> bool:
+    """Is the other slot not what it was before this head was written: an older head, or, before
+    the first record, nothing?"""
+    if head.number == 0:
+        return slot.strip(b"\0") != b""
+    return other is None or other.number >= head.number
 
 
 def _slot(content: bytes) -> Head | None:

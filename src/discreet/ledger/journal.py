@@ -84,7 +84,7 @@ class Journal:
         if head.torn and head.number >= state.number:
             # A head is written after its record, so half a head means one record more.
             raise LedgerDamaged(
-                f"half of the ledger's head cannot be read, and no record is newer than the other "
+                "half of the ledger's head is damaged, and no record is newer than the other "
                 f"half: it was edited, or the last charge is missing. {_BACKUP}"
             )
         if head.number == state.number:
