@@ -104,19 +104,26 @@ class BudgetExceeded(Refused):
     """
 
     def __init__(
-        self, requested: object, spent: object, limit: object, account: str | None = None
+        self,
+        requested: object,
+        spent: object,
+        limit: object,
+        left: object | None = None,
+        account: str | None = None,
     ) -> None:
-        super().__init__(requested, spent, limit, account)
+        super().__init__(requested, spent, limit, left, account)
         self.requested = requested
         self.spent = spent
         self.limit = limit
+        self.left = left
         self.account = account
 
     def __str__(self) -> str:
-        whose = "" if self.account is None else f" (the cap of {self.account})"
+        rest = "" if self.left is None else f", so {self.left} is left"
+        whose = "" if self.account is None else f" ({self.account})"
         return (
             f"the request needs {self.requested}, but {self.spent} of {self.limit} is already "
-            f"spent{whose}"
+            f"spent{rest}{whose}"
         )
 
 

@@ -55,6 +55,13 @@ def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     content = _read(path)
+    if b"PUBLIC KEY" in content:
+        raise InvalidArgument(
+            name="key",
+            expected="the private half of a key, which signs",
+            given="a public half",
+            hint="to check a signature, give it as public_key",
+        )
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         raise Refused(
             "the private key may be read by others than its owner: close it with chmod 600, and "

@@ -33,7 +33,7 @@ def test_charges_add_up_and_survive(ledger, location):
 def test_the_last_bit_of_a_budget_fits_and_no_more(ledger):
     for _ in range(10):
         spend(ledger, "1/10")
-    with pytest.raises(dp.BudgetExceeded, match=r'of ε = 1 is already spent .*dataset "visits"'):
+    with pytest.raises(dp.BudgetExceeded, match=r'spent, so ε = 0 is left .*dataset "visits"'):
         spend(ledger, "1/1000000000000000000")
     assert total(ledger) == 1 and len(ledger.history()) == 10
 
@@ -53,6 +53,22 @@ def test_e6_the_cap_of_the_dataset_binds_colluding_analysts(ledger):
         Fraction(3, 5),
         Fraction(2, 5),
     ]
+
+
+def test_e6_once_there_are_analysts_a_charge_names_one(ledger):
+    """Catches a cap that is avoided by saying nothing."""
+    spend(ledger, "0.1")
+    ledger.add_analyst("ann", dataset="visits", budget=dp.Pure("0.3"))
+    with pytest.raises(dp.Refused, match="say who asks, analyst= one of ann"):
+        spend(ledger, "0.1")
+    spend(ledger, "0.1", analyst="ann")
+
+
+def test_charges_without_an_answer_are_known(ledger):
+    kept, lost = spend(ledger, "0.1"), spend(ledger, "0.1")
+    ledger._journal.keep(kept.number, b"reply")
+    assert ledger.unanswered() == ledger.unanswered("visits") == (lost,)
+    assert ledger.verify().stranded == 1
 
 
 def test_datasets_of_the_same_people_share_a_cap(ledger):

@@ -20,15 +20,15 @@ ROW = Row(SCHEMA)
 
 WRITTEN = [
     (lambda row: (row.age >= 18) & (row.ward == "A"), "(age >= 18) & (ward == 'A')"),
-    (lambda row: datetime.date(2000, 1, 1) < row.born, "born > datetime.date(2000, 1, 1)"),
-    (lambda row: ~(row["age"] != 3) | False, "~(age != 3) | False"),
+    (lambda row: datetime.date(2000, 1, 1) < row.born, "born > 2000-01-01"),
+    (lambda row: ~(row["age"] != 3) | False, "~(age != 3) | false"),
     (lambda row: 1 + row.age - 2 * row.income / 3, "(1 + age) - ((2 * income) / 3)"),
     (lambda row: 7 // row.age, "7 // age"),
     (lambda row: -abs(row.income), "-abs(income)"),
     (lambda row: row.income.clip(0, 1.5), "clip(income, (0, 1.5))"),
     (lambda row: row.income.fill_null(0), "fill_null(income, 0)"),
     (lambda row: row.income.is_not_null(), "~is_null(income)"),
-    (lambda row: row.ward.is_in({"A": 1}), "is_in(ward, ('A',))"),
+    (lambda row: row.ward.is_in({"A": 1}), "ward in ('A')"),
     (
         lambda row: row.ward.substring(0, 2).concat(row.ward),
         "concat(substring(ward, (0, 2)), ward)",

@@ -89,7 +89,9 @@ def test_the_charge_comes_before_the_data(visits):
     session.release(counts(visits), epsilon="0.7")
     with pytest.raises(dp.BudgetExceeded) as caught:
         session.release(counts(visits), epsilon="0.4")
-    assert str(caught.value) == ("the request needs ε = 0.4, but ε = 0.7 of ε = 1 is already spent")
+    assert str(caught.value) == (
+        "the request needs ε = 0.4, but ε = 0.7 of ε = 1 is already spent, so ε = 0.3 is left"
+    )
     assert session.spent == dp.Pure("0.7") and session.remaining == dp.Pure("0.3")
     assert len(session.history) == 1
     session.release(counts(visits), epsilon="0.3")

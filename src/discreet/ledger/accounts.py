@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.errors import InvalidArgument
+from discreet.guarantees import Approx
 from discreet.guarantees.accounts.filters import Filter
+from discreet.guarantees.accounts.notions import in_words, plain, sum_of
 from discreet.ledger.caps import Budget
 from discreet.ledger.kept import Kept
 from discreet.ledger.state import State
@@ -43,6 +45,27 @@ class Account:
             tuple(state.accounts[group].name for group in kept.groups),
             kept.charges,
         )
+
+    def __str__(self) -> str:
+        """One line: who, the cap, and what is spent of it.
+
+        >>> from discreet.guarantees import Pure
+        >>> account = Filter(limit=Pure(3)).charge(Pure("0.5"))
+        >>> rest = (Relation.ADD_REMOVE, "id", (), 1)
+        >>> print(Account("dataset", "visits", None, Pure(3), account, *rest))
+        dataset "visits": ε = 0.5 of ε = 3 is spent
+        """
+        whose = f'{self.kind} "{self.name}"'
+        if self.filter is None or self.budget is None:
+            return f"{whose}: no cap of its own"
+        account, kind = self.filter, type(self.filter.limit)
+        spent = in_words(kind, account.total, account.spent_slack)
+        limit = in_words(kind, sum_of(account.limit), account.slack)
+        told = f"{whose}: {spent} of {limit} is spent"
+        if isinstance(self.budget, Approx):
+            stated = f"ε = {plain(self.budget.epsilon0)} at δ = {plain(self.budget.delta0)}"
+            told = f"{told} (which keeps {stated})"
+        return told
 
 
 def read_name(name: object, *, argument: str) -> str:

@@ -13,6 +13,7 @@ from discreet.exact import Number, probability
 from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
 from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.accounts.notions import Notion, in_words, plain, sum_of
+from discreet.guarantees.short import is_short
 
 Budget: TypeAlias = Pure | ZCDP | GDP | Approx
 
@@ -41,6 +42,7 @@ class Cap:
                 account = Filter.from_epsilon_delta(epsilon=epsilon, delta=delta, slack=kept)
                 return cls(budget, kept, account.limit)
             case Pure() | ZCDP() | GDP():
+                _check_size(budget)
                 account = Filter(limit=budget, slack=0 if slack is None else _slack(slack))
                 return cls(budget, account.slack, budget)
         raise InvalidArgument(
@@ -89,6 +91,16 @@ class Cap:
         if isinstance(self.budget, GDP):
             kept = f"μ = {plain(self.budget.mu)}"
         return f"{kept}{slack * (self.slack > 0)}"
+
+
+def _check_size(budget: Notion) -> None:
+    size = budget.mu if isinstance(budget, GDP) else sum_of(budget)
+    if not size or not is_short(size):
+        raise InvalidArgument(
+            name="budget",
+            expected="above 0, and a fraction of at most 64 bits above and below the stroke",
+            given=InvalidArgument.describe_parameter(size),
+        )
 
 
 def _slack(slack: Number) -> Fraction:

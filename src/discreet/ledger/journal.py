@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import canonical, signing
 from discreet.errors import BudgetExceeded, LedgerDamaged, Refused
-from discreet.guarantees import Guarantee
+from discreet.guarantees import Approx, Guarantee
 from discreet.guarantees.accounts.charges import Charge
 from discreet.ledger.entry import Claim, Cost, Entry, already_used
 from discreet.ledger.head import Head
@@ -48,6 +48,12 @@ class Journal:
             for row in rows:
                 if row[0] <= state.number and is_charge(row):
                     yield entry_of(row, state)
+
+    def unanswered(self) -> tuple[Entry, ...]:
+        """The charges without a stored answer, in order."""
+        with self.store.reading() as transaction, transaction.rows(1) as rows:
+            answered = {json.loads(row[2])["charge"] for row in rows if is_reply(row)}
+        return tuple(entry for entry in self.entries() if entry.number not in answered)
 
     def catch_up(self, transaction: Transaction) -> State:
         """Read what was added since, and hold it against the head.
@@ -122,6 +128,11 @@ class Journal:
         with self.store.writing() as transaction:
             state = self.catch_up(transaction)
             accounts = state.above(dataset, analyst)
+            if analyst is None and (names := state.analysts(dataset)):
+                raise Refused(
+                    f"the {accounts[0].words} has analysts, whose caps would not bind a charge "
+                    f"without a name: say who asks, analyst= one of {', '.join(names)}"
+                )
             for account, price in zip(accounts, prices, strict=True):
                 _fits(account, price)
             if token is not None and transaction.filed(token) is not None:
@@ -210,6 +221,11 @@ def is_charge(row: Row) -> bool:
     return '"kind":"charge"' in row[2]
 
 
+def is_reply(row: Row) -> bool:
+    """Is it an answer's?"""
+    return '"kind":"reply"' in row[2]
+
+
 def reply_token(charge: int) -> str:
     """Under which the record of a reply is filed, so that a charge has one at most."""
     return canonical.digest(["reply", charge])
@@ -266,11 +282,14 @@ def _detail(claim: Claim) -> dict[str, Any]:
 
 
 def _fits(account: Kept, price: Charge) -> None:
-    assert account.filter is not None
+    assert account.filter is not None and account.cap is not None
     try:
         account.filter.add(price)
     except BudgetExceeded as error:
-        exceeded = BudgetExceeded(error.requested, error.spent, error.limit, account.words)
+        cap = f"the cap of {account.words}"
+        if isinstance(account.cap.budget, Approx):
+            cap = f"{cap}, {account.cap}"
+        exceeded = BudgetExceeded(error.requested, error.spent, error.limit, error.left, cap)
     else:
         return
     raise exceeded

@@ -251,11 +251,18 @@ class Ledger:
         assert data.filter is not None
         return draw(self.history(dataset, analyst), dataset=dataset, account=data.filter)
 
-    def recall(self, entry: Entry) -> Result:
-        """What was released for a charge of ``history()``: free, and the same noise."""
-        own = self._journal.entry(entry.number) if isinstance(entry, Entry) else None
-        same = own is not None and own.hash == entry.hash
-        reply = self._journal.reply(entry.number) if same else None
+    def unanswered(self, dataset: str | None = None) -> tuple[Entry, ...]:
+        """Charges without a stored answer: made by hand, still running, or cut off by a crash."""
+        found = self._journal.unanswered()
+        return tuple(entry for entry in found if dataset in (None, entry.dataset))
+
+    def recall(self, entry: Entry | int) -> Result:
+        """What was released for a charge of ``history()``, or the one with this number: free, and
+        the same noise."""
+        number = entry.number if isinstance(entry, Entry) else entry
+        own = self._journal.entry(number) if type(number) is int else None
+        same = own is not None and (own.number == entry or own.hash == getattr(entry, "hash", ""))
+        reply = self._journal.reply(own.number) if own is not None and same else None
         if reply is None:
             raise InvalidArgument(
                 name="entry",

@@ -103,9 +103,9 @@ class MemoryPurse:
         """What was charged under this key."""
         return self._keys.get(key)
 
-    def own(self, entry: Entry) -> Entry | None:
+    def own(self, entry: Entry | int) -> Entry | None:
         """The charge, if it is one of this session."""
-        return entry if any(entry is one for one in self._entries) else None
+        return next((one for one in self._entries if entry is one or entry == one.number), None)
 
     def reply(self, entry: Entry) -> bytes | None:
         """What was released for a charge."""

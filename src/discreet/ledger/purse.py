@@ -68,11 +68,13 @@ class LedgerPurse:
         """What was charged under this key."""
         return self.journal.filed(token_of(self.data.number, self._analyst, key))
 
-    def own(self, entry: Entry) -> Entry | None:
+    def own(self, entry: Entry | int) -> Entry | None:
         """The charge as the journal has it, if it is one of this dataset."""
-        found = self.journal.entry(entry.number)
-        same = found is not None and found.hash == entry.hash and found.dataset == self.dataset
-        return found if same else None
+        number = entry if isinstance(entry, int) else entry.number
+        found = self.journal.entry(number)
+        if found is None or found.dataset != self.dataset:
+            return None
+        return found if isinstance(entry, int) or found.hash == entry.hash else None
 
     def reply(self, entry: Entry) -> bytes | None:
         """What was released for a charge."""

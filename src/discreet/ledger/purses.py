@@ -54,8 +54,9 @@ class Purse(Protocol):
         """What was charged under this idempotency key, if anything was."""
         ...
 
-    def own(self, entry: Entry) -> Entry | None:
-        """The charge as it was recorded here; none if it is one of another ledger or dataset."""
+    def own(self, entry: Entry | int) -> Entry | None:
+        """The charge, or that with this number, as it was recorded here; none if it is one of
+        another ledger or dataset."""
         ...
 
     def reply(self, entry: Entry) -> bytes | None:

@@ -90,8 +90,8 @@ class SqliteStore:
             )
         if not create and not head:
             raise self._none("there is none")
-        if create:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.parent.is_dir():
+            raise self._none(f"there is no folder {self.path.parent}")
         with self._head.locked(create=create) as file:
             journal = _is_there(self.path)
             present = self._head.read(file, unfinished=not journal)

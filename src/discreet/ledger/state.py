@@ -40,6 +40,10 @@ class State:
             self._above[dataset, analyst] = found
         return found
 
+    def analysts(self, dataset: int) -> list[str]:
+        """The names of those who may ask about a dataset."""
+        return [name for kind, of, name in self.names if (kind, of) == ("analyst", dataset)]
+
     def apply(self, row: tuple[int, str | None, str, str, str]) -> None:
         """Read the next record, or say where the journal is damaged."""
         number = self.number + 1

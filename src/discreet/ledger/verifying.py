@@ -24,8 +24,13 @@ class Verification:
     charges: int
     stranded: int  #: charged, and never answered
     head: tuple[int, str]
-    signed: bool
+    public_key: str | None  #: that the records are signed with
     sentences: tuple[str, ...]
+
+    @property
+    def signed(self) -> bool:
+        """Are the records signed?"""
+        return self.public_key is not None
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -41,10 +46,10 @@ def verify(journal: Journal) -> Verification:
                 _check(row, state, transaction)
     stranded = state.charges - state.replies
     signed = state.public_key is not None
+    key = f" and is signed with the key {str(state.public_key)[:16]}…" if signed else ""
     sentences = (
         f"{state.number:,} records, each with the hash of the one before it.",
-        f"The last is record {state.number}, {state.hash}; its head agrees"
-        f"{' and is signed with the key of the ledger' if signed else ''}.",
+        f"The last is record {state.number}, {state.hash}; its head agrees{key}.",
         f"Charges: {state.charges:,}, priced again from their guarantees, none charged for less; "
         "all sums stay within their caps.",
         f"Answers: {state.replies:,}, with the digests that were recorded. Charges without one: "
@@ -53,7 +58,12 @@ def verify(journal: Journal) -> Verification:
         "Compare the last record with one noted elsewhere, such as in a certificate.",
     ) + (() if signed else _UNSIGNED)
     return Verification(
-        state.number, state.charges, stranded, (state.number, state.hash), signed, sentences
+        state.number,
+        state.charges,
+        stranded,
+        (state.number, state.hash),
+        state.public_key,
+        sentences,
     )
 
 

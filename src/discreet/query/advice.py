@@ -10,7 +10,14 @@ from discreet.neighbors import Relation
 from discreet.query.bought import Noise
 from discreet.query.keys import ListedKeys
 from discreet.query.numbers import short
-from discreet.query.parts import PresenceCounts, PresentCount, RowCount, UnitCount
+from discreet.query.parts import (
+    TIELESS,
+    PresenceCounts,
+    PresentCount,
+    QuantileChoice,
+    RowCount,
+    UnitCount,
+)
 from discreet.query.plan import Plan
 
 _SWAMPED = 1_000  # rows: an error beyond this hides all but large groups
@@ -23,6 +30,22 @@ def warnings_for(plan: Plan) -> Iterator[str]:
         if isinstance(one, Noise) and isinstance(one.part, _COUNTS) and one.error > _SWAMPED:
             yield _swamped(plan, one)
             return
+    counts_rows = any(isinstance(part, RowCount | PresenceCounts) for part in plan.bought)
+    for part in plan.bought:
+        if isinstance(part, QuantileChoice) and len(part.probabilities) > TIELESS:
+            if not counts_rows:
+                yield (
+                    f"how far {part.words} may be off is not known without the number of rows: add "
+                    "dp.count(), or ask for fewer than three."
+                )
+            break
+    for expected in plan.expected(1_000):
+        if expected.unit == "ranks" and expected.error >= 500:
+            yield (
+                f"in a group of 1,000 rows the rank of {expected.name} is off by as much as half "
+                "of them: ask for fewer quantiles at once, wider steps or a larger spend."
+            )
+            break
     wide = [e for e in plan.expected(1_000) if e.by_size and _useless(plan, e.name, e.error)]
     for expected in wide:
         yield (

@@ -154,7 +154,8 @@ def _errors(plan: Plan) -> list[str]:
                 f"± {short(errors[i].error)} with {size:,}"
                 for size, errors in zip(SIZES, by_size, strict=True)
             )
-            sentences.append(f"Error of {first.name} (95 %) by rows of the group: {sizes}.")
+            unit = " in ranks" if first.unit == "ranks" else ""
+            sentences.append(f"Error of {first.name} (95 %){unit} by rows of the group: {sizes}.")
         else:
             sentences.append(
                 f"Error of {first.name} (95 %): ± {short(first.error)} {first.unit}, in groups of "

@@ -136,7 +136,10 @@ def in_words(expression: Expression) -> str:
         case "column":
             return str(expression.value)
         case "literal":
-            return repr(expression.value)
+            return _literal(expression.value)
+        case "is_in" if isinstance(expression.value, tuple):
+            listed = ", ".join(map(_literal, expression.value))
+            return f"{_wrapped(expression.args[0], signs)} in ({listed})"
         case op if op in signs:
             return f" {signs[op]} ".join(_wrapped(arg, signs) for arg in expression.args)
         case "not":
@@ -148,6 +151,12 @@ def in_words(expression: Expression) -> str:
             return f"{op}({', '.join([*map(in_words, expression.args), *extra])})"
 
 
+def _literal(value: object) -> str:
+    if isinstance(value, datetime.date):
+        return str(value)
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
 def _wrapped(expression: Expression, signs: dict[str, str]) -> str:
     text = in_words(expression)
-    return f"({text})" if expression.op in signs else text
+    return f"({text})" if expression.op in signs or expression.op == "is_in" else text

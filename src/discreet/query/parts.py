@@ -32,6 +32,9 @@ from discreet.sensitivity import Sensitivity
 Columns: TypeAlias = Mapping[Measure, Any]
 
 
+TIELESS = 2  # so many quantiles do not mind values that many rows share
+
+
 @dataclass(frozen=True)
 class RowCount:
     """The number of rows of each group."""

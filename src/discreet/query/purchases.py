@@ -8,11 +8,13 @@ what one of them is worth. From these numbers alone a reader can compute the gua
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles
+from discreet.mechanisms.quantiles_law import choice_scale
 from discreet.mechanisms.top_k import TopK
 from discreet.query.bought import Bought, Chooser, Finder, Noise
 from discreet.query.parts import (
@@ -85,8 +87,17 @@ def _quantiles(mechanism: Quantiles, *, candidates: int) -> Tree:
         "sensitivity": {"rows": str(mechanism.rows)},
         "probabilities": [str(p) for p in mechanism.probabilities],
         "candidates": candidates,
+        "scales": [str(scale) for scale in _scales(mechanism)],
         "epsilon": str(mechanism.epsilon),  # of all probabilities together, once
     }
+
+
+def _scales(mechanism: Quantiles) -> list[Fraction]:
+    """For each probability, how many rows off a candidate must be to be e times less likely."""
+    rows, each = mechanism.rows, mechanism.step
+    return [
+        choice_scale(p, rows=rows, epsilon=each) / p.denominator for p in mechanism.probabilities
+    ]
 
 
 def _top_k(mechanism: TopK, *, candidates: int) -> Tree:

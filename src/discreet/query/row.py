@@ -46,7 +46,7 @@ class Cell:
     >>> from discreet.query.expressions import in_words
     >>> row = Row(schema)
     >>> in_words(((row.age >= 18) & row.ward.is_in(["A", "B"])).expression)
-    "(age >= 18) & is_in(ward, ('A', 'B'))"
+    "(age >= 18) & (ward in ('A', 'B'))"
     """
 
     __slots__ = ("expression",)

@@ -16,6 +16,7 @@ from discreet.query.aggregates.sums import Sum
 from discreet.query.contribution import Bound
 from discreet.query.expressions import Expression, Typed, in_words
 from discreet.query.keys import DiscoveredKeys, Keys
+from discreet.query.schema import Type
 from discreet.query.steps import Join, Mutate, Select, Step, Where
 from discreet.query.table import Grouped, Query
 
@@ -123,6 +124,8 @@ def _kept(limit: Bound | None, unit: str | None) -> str:
 
 def _expression(value: Typed) -> str:
     def untyped(each: Typed) -> Expression:
+        if each.op == "cast" and each.args[0].type is Type.RAW:
+            return untyped(each.args[0])  # the cell of a CSV file, as it is used
         return Expression(each.op, tuple(map(untyped, each.args)), each.value)
 
     return in_words(untyped(value))

@@ -59,6 +59,7 @@ class Result:
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     suppressed: str | None = field(default=None, kw_only=True)
     steps: tuple[str, ...] = field(default=(), kw_only=True)  #: post-processing, in words
+    record: int | None = field(default=None, kw_only=True)  #: of the ledger
     #: Writes the certificate when it is first asked for: to compute ε takes longer than an answer.
     issue: Callable[[], Any] | None = field(default=None, kw_only=True)
     #: Names the noise: results of one origin share it, others are independent.

@@ -56,7 +56,7 @@ def run(plan: Plan, *, cost: str) -> Result:
         guarantee=plan.guarantee,
         cost=cost,
         protects=protects(plan.query.table.relation, plan.query.table.unit.column),
-        notes=tuple(_notes(plan)),
+        notes=tuple(_notes(plan, outputs)),
         suppressed=_suppressed(plan),
     )
 
@@ -130,7 +130,7 @@ def _infos(plan: Plan, outputs: list[Output]) -> list[ColumnInfo]:
     return infos
 
 
-def _notes(plan: Plan) -> Iterator[str]:
+def _notes(plan: Plan, outputs: list[Output]) -> Iterator[str]:
     """What ± does not cover: it is about noise."""
     limit, unit = plan.query.table.limit, plan.query.table.unit.column
     if limit is not None and limit.max_rows is not None:
@@ -143,6 +143,8 @@ def _notes(plan: Plan) -> Iterator[str]:
             f"± is about noise: rows beyond {groups}{limit.max_rows_per_group:,} a group of one "
             f"{unit} are left out"
         )
+    if any(np.isinf(output.error).any() for output in outputs if output.kind == "quantile"):
+        yield "how far the ranks of three and more quantiles are off is known only beside a count"
     if any(hasattr(one, "bounds") for _, one in plan.query.aggregates):
         yield "values beyond their bounds count as the nearer bound"
 

@@ -166,9 +166,10 @@ class Session:
         self._purse.keep(entry, lambda: to_bytes(result))
         return self._certified(entry, result)
 
-    def recall(self, entry: Entry) -> Result:
-        """The answer of an earlier release, as ``history`` lists it: free, and the same noise."""
-        own = self._purse.own(entry) if isinstance(entry, Entry) else None
+    def recall(self, entry: Entry | int) -> Result:
+        """The answer of an earlier release, as ``history`` lists it, or that of the record with
+        this number: free, and the same noise."""
+        own = self._purse.own(entry) if isinstance(entry, Entry) or type(entry) is int else None
         reply = None if own is None else self._purse.reply(own)
         if own is None or reply is None:
             raise InvalidArgument(
@@ -307,7 +308,9 @@ class Session:
         reply = self._purse.reply(found)
         if reply is None:
             raise unanswered(found, key)
-        return self._certified(found, from_bytes(reply))
+        again = from_bytes(reply)
+        note = f"this is the stored answer of record {found.number}: nothing was charged for it"
+        return self._certified(found, replace(again, notes=(*again.notes, note)))
 
     def _certified(self, entry: Entry, result: Result) -> Result:
         """The result, with a certificate when it is asked for."""
@@ -318,7 +321,7 @@ class Session:
             ledger=self._purse.ledger,
             key=self._signer,
         )
-        return replace(result, issue=work)
+        return replace(result, issue=work, record=entry.number)
 
     def _check(self, query: Query) -> None:
         if not isinstance(query, Query):

@@ -55,7 +55,8 @@ class Filter:
     (Pure(epsilon=Fraction(7, 10)), 3)
     >>> account.charge(Pure(epsilon="0.4"))
     Traceback (most recent call last):
-    discreet.errors.BudgetExceeded: the request needs ε = 0.4, but ε = 0.7 of ε = 1 is already spent
+    discreet.errors.BudgetExceeded: the request needs ε = 0.4, but ε = 0.7 of ε = 1 is already \
+spent, so ε = 0.3 is left
 
     Any guarantee can be charged for which a theorem gives the account's notion:
 
@@ -167,6 +168,7 @@ class Filter:
             requested=in_words(kind, charge.amount, charge.slack),
             spent=in_words(kind, self.total, self.spent_slack),
             limit=in_words(kind, read_cap(self.limit), self.slack),
+            left=in_words(kind, read_cap(self.limit) - self.total, self.slack - self.spent_slack),
         )
 
     # -- what it promises --------------------------------------------------------------------------

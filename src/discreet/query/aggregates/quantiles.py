@@ -28,10 +28,9 @@ from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.grid import Grid
 from discreet.query.measures import GridBins
-from discreet.query.parts import Part, PresenceCounts, QuantileChoice, RowCount
+from discreet.query.parts import TIELESS, Part, PresenceCounts, QuantileChoice, RowCount
 from discreet.query.schema import Schema, Type
 
-_TIELESS = 2  # so many quantiles do not mind values that many rows share
 _POINTS = 1024  # of the default grid, where values are not whole numbers
 MOST_POINTS = 2**20
 
@@ -122,7 +121,7 @@ class Quantile:
     ) -> list[Expected]:
         """In ranks, the same for groups of any size."""
         errors = self._errors(bought, size)
-        by_size = len(self.part.probabilities) > _TIELESS
+        by_size = len(self.part.probabilities) > TIELESS
         return [Expected(column, errors[p], "ranks", by_size) for column, p in self._names(name)]
 
     def _errors(self, bought: Mapping[Part, Bought], heaviest: int | None) -> dict[Fraction, float]:
@@ -134,7 +133,7 @@ class Quantile:
 
     def _heaviest(self, noisy: Noisy) -> int | None:
         """How many rows may share one value: as many as the largest group has, if it is known."""
-        if len(self.part.probabilities) <= _TIELESS:
+        if len(self.part.probabilities) <= TIELESS:
             return 1
         counts = [part for part in noisy.values if isinstance(part, RowCount | PresenceCounts)]
         for part in counts:
