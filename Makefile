@@ -33,6 +33,10 @@ test: $(VENV)/.installed-dev ## run every gate: lint, types, layers, tests, cove
 test-long: $(VENV)/.installed-dev ## run the tests that take minutes
 	$(BIN)/pytest -m long
 
+torture: $(VENV)/.installed-dev ## kill releases 22,000 times, and see that the ledger still adds up
+	$(BIN)/python -m tests.faults.torture --kills 20000 --at-once 2
+	$(BIN)/python -m tests.faults.torture --kills 2000 --postgres
+
 bench: $(VENV)/.installed $(PEERS)/.installed ## measure speed against NumPy and other accountants
 	$(BIN)/python -m benchmarks.run
 	$(PEERS)/bin/python -m benchmarks.run --accounting

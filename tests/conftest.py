@@ -3,7 +3,18 @@
 A test calls ``record_property("measured", line)``; pytest carries it across processes.
 """
 
+from collections.abc import Iterator
+
 import pytest
+
+from tests.engines.postgres_server import postgres_server
+
+
+@pytest.fixture(scope="session")
+def postgres_address() -> Iterator[dict[str, str]]:
+    """A PostgreSQL for all tests of a worker that need one."""
+    with postgres_server() as address:
+        yield address
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,7 +7,6 @@ import ibis
 import pytest
 from ibis.backends import BaseBackend
 
-from tests.engines.postgres_server import postgres_server
 from tests.engines.spark_server import spark_session
 
 
@@ -43,11 +42,10 @@ def spark_ansi_backend(spark: Any) -> BaseBackend:
 
 
 @pytest.fixture(scope="session")
-def postgres_backend() -> Iterator[BaseBackend]:
-    with postgres_server() as address:
-        connection = ibis.postgres.connect(**address)
-        yield connection
-        connection.disconnect()
+def postgres_backend(postgres_address: dict[str, str]) -> Iterator[BaseBackend]:
+    connection = ibis.postgres.connect(**postgres_address)
+    yield connection
+    connection.disconnect()
 
 
 @pytest.fixture(scope="session", params=["duckdb", "spark", "spark_ansi", "postgres"])

@@ -9,14 +9,6 @@ import psycopg
 import pytest
 
 import discreet as dp
-from tests.engines.postgres_server import postgres_server
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[dict[str, str]]:
-    """A server for all tests of a worker."""
-    with postgres_server() as address:
-        yield address
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -24,7 +16,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a new ledger may be."""
     if request.param == "sqlite":
         return str(tmp_path / "people.ledger")
-    address = request.getfixturevalue("postgres")
+    address = request.getfixturevalue("postgres_address")
     name = f"ledger_{uuid.uuid4().hex}"
     where = {"host": address["host"], "user": address["user"], "dbname": "postgres"}
     with psycopg.connect(**where, autocommit=True) as connection:

@@ -135,13 +135,14 @@ def test_a_foreign_table_does_not_open(ledger, location, sql):
         dp.Ledger(location)
 
 
-def test_an_older_version_is_brought_up_and_a_later_one_refused(tmp_path, monkeypatch):
-    """Version 1 had no replies. Catches a migration that loses the budget, or none at all."""
+@pytest.mark.parametrize("version", range(1, VERSION))
+def test_an_older_version_is_brought_up_and_a_later_one_refused(tmp_path, monkeypatch, version):
+    """Version 1 had no replies, 2 no seals. Catches a migration that loses the budget."""
     from discreet.ledger import transactions
 
     path = tmp_path / "old.ledger"
     with monkeypatch.context() as old:
-        old.setattr(transactions.Transaction.upgrade, "__defaults__", (1,))
+        old.setattr(transactions.Transaction.upgrade, "__defaults__", (version,))
         with dp.Ledger(path, create=True) as ledger:
             ledger.add_dataset("visits", budget=dp.Pure(1))
             ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
