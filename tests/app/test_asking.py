@@ -170,8 +170,56 @@ def test_what_cannot_be_written_is_refused_before_it_is_charged(run: Run, ledger
         ended = run(*asked, "--ledger", ledger, "--output", output)
         assert ended.code == 2, output
     assert run(*asked, "--ledger", ledger, "--certificate", "nowhere/c.json").code == 2
+    for both in (("--output", "o.json", "--certificate", "./o.json"), ("--no-ledger",)):
+        assert run(*asked, "--ledger", ledger, *both).code == 2, both
     (dataset,) = run("ledger", "show", ledger, "--json").result["accounts"]
     assert dataset["spent"] == "0"
+
+
+def test_no_output_destroys_what_is_read_or_holds_the_budget(
+    run: Run, ledger: str, folder: Path
+) -> None:
+    """Catches the head of a ledger, half a key, or data by a pattern, written over after a charge;
+    and a file that the pattern would take for data the next time."""
+    (folder / "v").mkdir()
+    for name in ("v/a.csv", "v/b.csv", "keys.csv"):
+        (folder / name).write_text("person,city\n1,A\n2,B\n")
+    (folder / "keys.csv").write_text("city\nA\nB\n")
+    (folder / "k.key.pub").write_text("public")
+    (folder / "k.key").write_text("private")
+    (folder / "link.csv").symlink_to(folder / "v" / "a.csv")
+    (folder / "hard.json").hardlink_to(folder / f"{ledger}.head")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    asked = ("release", "v/*.csv", "--unit", "person", "--count", "--epsilon", "1")
+    asked += ("--ledger", ledger, "--group-by", "city", "--keys-file", "keys.csv")
+    certificates = [f"{ledger}{ending}" for ending in ("", ".head", "-wal", "-shm", "-journal")]
+    certificates += ["k.key.pub", "k.key", "v/b.csv", "keys.csv", "hard.json"]
+    for path in certificates:
+        ended = run(*asked, "--key", "k.key", "--certificate", path)
+        assert ended.code == 2 and "another file" in ended.err, path
+    for path in ("v/a.csv", "v/new.csv", "link.csv", "keys.csv", "v/../v/b.csv"):
+        ended = run(*asked, "--output", path)
+        assert ended.code == 2 and "another file" in ended.err, path
+    assert run("ledger", "show", ledger, "--plot", f"{ledger}.head").code == 2
+    assert {path: path.read_bytes() for path in before} == before
+    (folder / "hard.json").unlink()
+    assert run(*asked, "--output", "answer.csv", "--certificate", "c.json").code == 0
+    facts = ("--curator", "a", "--curator-type", "Industry", "--intended-use", "b")
+    facts += ("--region", "c", "--author", "d", "--result", "answer.csv", "--ledger", ledger)
+    for path in ("c.json", "answer.csv", f"{ledger}.head"):
+        assert run("verify", "c.json", *facts, "--registry", path).code == 2, path
+    assert run("verify", "c.json", *facts, "--registry", "r.yaml").code == 0
+
+
+def test_an_answer_that_cannot_be_written_is_one_document(run: Run, ledger: str) -> None:
+    """Catches a note beside the document: with --json standard error is JSON. /dev/full is full."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no device that is full")
+    Path("full.csv").symlink_to("/dev/full")
+    asked = ("release", "people.csv", "--unit", "person", "--count", "--epsilon", "1")
+    ended = run(*asked, "--ledger", ledger, "--output", "full.csv", "--json")
+    assert ended.code == 8
+    assert "the answer is kept" in ended.error["message"]
 
 
 def test_without_a_ledger_nothing_is_released_unless_said(run: Run) -> None:

@@ -1,6 +1,7 @@
 """How commands end: exit codes, one shape for errors, nothing that should not be seen."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -130,6 +131,8 @@ def test_an_interrupt_and_a_closed_pipe_are_quiet(
     monkeypatch.setattr(dp.Session, "release", interrupted)
     ended = run("release", "people.csv", *COUNT)
     assert (ended.code, ended.out, ended.err) == (130, "", "")
+    pool = logging.getLogger("sqlalchemy.pool.impl.QueuePool")
+    assert not pool.isEnabledFor(logging.ERROR)  # "Error closing cursor", with a traceback
 
 
 def test_a_reader_that_leaves_is_no_error(folder: Path) -> None:

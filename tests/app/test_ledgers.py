@@ -18,6 +18,9 @@ def spent(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with two analysts, a release of each, and charges by hand; made once."""
     made = tmp_path_factory.mktemp("spent")
     ledger = str(made / copied(samples, made))
+    with dp.Ledger(ledger) as opened:  # before there are analysts, nobody has a name
+        for _ in range(2):
+            opened.charge(dp.Pure("0.1"), dataset="people", question="by hand")
     assert main(["ledger", "analysts", ledger, "--add", "ann", "--epsilon", "1"]) == 0
     assert main(["ledger", "analysts", ledger, "--add", BOB]) == 0
     asked = ["release", str(samples / "people.csv"), "--unit", "person", "--count"]
@@ -25,8 +28,8 @@ def spent(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         spend = ["--epsilon", "0.25", "--ledger", ledger, "--analyst", analyst]
         assert main([*asked, *spend]) == 0
     with dp.Ledger(ledger) as opened:
-        for name, cost in (("ann", "0.25"), (BOB, "0.25"), (None, "0.1"), (None, "0.1")):
-            opened.charge(dp.Pure(cost), dataset="people", analyst=name, question="by hand")
+        for name in ("ann", BOB):
+            opened.charge(dp.Pure("0.25"), dataset="people", analyst=name, question="by hand")
     return made
 
 
@@ -86,6 +89,42 @@ def test_show_has_accounts_time_and_releases(run: Run, used: str) -> None:
     assert "the last 1 of 2 releases" in few
 
 
+def test_unknown_analysts_are_refused_before_anything_is_printed(run: Run, used: str) -> None:
+    """Catches a typing error that passes for somebody who spent nothing."""
+    for command in ("show", "replay"):
+        ended = run("ledger", command, used, "--analyst", "anne")
+        assert ended.code == 2 and not ended.out, command
+        assert "ann" in ended.err
+
+
+def test_nothing_is_added_where_something_is_refused(run: Run, ledger: str) -> None:
+    """Catches a group that is left behind, and a slack that belongs to no cap."""
+    made = ("ledger", "create", ledger, "--group", "a", "--group", "b", "--group-epsilon", "1")
+    assert run(*made, "--dataset", "z", "--epsilon", "1").code == 2
+    old = ("ledger", "create", ledger, "--group", "b", "--group-epsilon", "1")
+    assert run(*old, "--dataset", "people", "--epsilon", "3", "--unit", "person").code == 2
+    assert run("ledger", "analysts", ledger, "--add", "ann", "--slack", "0.1").code == 2
+    new = ("ledger", "create", "new.ledger", *made[3:], "--dataset", "z", "--epsilon", "1")
+    assert run(*new).code == 2
+    assert not Path("new.ledger").exists()
+    with dp.Ledger(ledger) as opened:
+        assert not opened.groups and not opened.analysts
+
+
+def test_a_ledger_is_read_with_the_public_key(run: Run) -> None:
+    """Catches a ledger that was replaced by one without the seal, or with another."""
+    for name in ("a.key", "b.key"):
+        assert run("key", "create", name).code == 0
+    made = ("--dataset", "people", "--epsilon", "3")
+    assert run("ledger", "create", "sealed.ledger", *made, "--key", "a.key").code == 0
+    assert run("ledger", "create", "bare.ledger", *made).code == 0
+    for command in ("verify", "show", "replay"):
+        asked = ("ledger", command)
+        assert run(*asked, "sealed.ledger", "--public-key", "a.key.pub").code == 0, command
+        assert run(*asked, "sealed.ledger", "--public-key", "b.key.pub").code == 3
+        assert run(*asked, "bare.ledger", "--public-key", "a.key.pub").code == 3
+
+
 def test_show_fits_narrow_and_wide_terminals(
     run: Run, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,21 +155,21 @@ def test_show_gives_a_document_and_a_picture(run: Run, used: str, folder: Path) 
     assert (folder / "a.svg").read_text().startswith("<svg")
     dataset, *_ = shown.result["accounts"]
     assert dataset["spent"] == "6/5"
-    assert [entry["number"] for entry in shown.result["releases"]] == [5, 7, 9, 10, 11, 12]
+    assert [entry["number"] for entry in shown.result["releases"]] == [3, 4, 7, 9, 11, 12]
     assert run("ledger", "show", used, "--plot", "a.gif").code == 2
     assert run("ledger", "show", used, "--plot", used).code == 2
 
 
 def test_show_gives_a_stored_answer_again(run: Run, used: str) -> None:
     """Catches a second draw of noise, and a charge for looking."""
-    first, second = (run("ledger", "show", used, "--release", "5", "--json") for _ in range(2))
+    first, second = (run("ledger", "show", used, "--release", "7", "--json") for _ in range(2))
     assert first.result["rows"] == second.result["rows"]
-    assert "± 12" in run("ledger", "show", used, "--release", "5").out
+    assert "± 12" in run("ledger", "show", used, "--release", "7").out
     again = ("--certificate", "again.json", "--output", "again.csv", "--format", "csv")
-    assert run("ledger", "show", used, "--release", "5", *again).out.startswith("n,n_error\n")
+    assert run("ledger", "show", used, "--release", "7", *again).out.startswith("n,n_error\n")
     assert run("verify", "again.json", "--ledger", used, "--result", "again.csv").code == 0
     assert run("ledger", "show", used, *again).code == 2
-    assert run("ledger", "show", used, "--release", "9").code == 2  # by hand: no answer
+    assert run("ledger", "show", used, "--release", "3").code == 2  # by hand: no answer
     assert run("ledger", "show", used, "--release", "6").code == 2  # no release at all
     assert run("ledger", "show", used, "--json").result["accounts"][0]["spent"] == "6/5"
 
@@ -167,7 +206,7 @@ def test_verify_says_what_was_checked_and_knows_a_noted_record(run: Run, used: s
     assert (checked["ok"], checked["charges"], checked["signed"]) == (True, 6, False)
     assert run("ledger", "verify", used, "--expect", head).code == 0
     with dp.Ledger(used) as opened:
-        opened.charge(dp.Pure("0.1"), dataset="people", question="later")
+        opened.charge(dp.Pure("0.1"), dataset="people", analyst="ann", question="later")
     assert run("ledger", "verify", used, "--expect", head).code == 0
     for other in (f"{checked['records']}:{'0' * 64}", f"99999:{head.partition(':')[2]}"):
         ended = run("ledger", "verify", used, "--expect", other)

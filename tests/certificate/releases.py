@@ -15,11 +15,13 @@ from discreet.guarantees.accounts.charges import price
 from discreet.ledger.entry import Cost, Entry
 from discreet.neighbors import Relation, Unit
 from discreet.query.document import mechanism_documents, query_document, query_in_words
+from discreet.query.keys import ListedKeys
 from discreet.query.plan import make_plan
 from discreet.query.schema import Field, Schema, Type
 from discreet.query.spend import Spend
 from discreet.query.table import Table
 from discreet.release.columns import ColumnInfo
+from discreet.session.running import _infos, _table
 
 SCHEMA = Schema(
     (
@@ -117,6 +119,19 @@ def fitting(plan):
     return found
 
 
+def answer(plan, groups=2):
+    """A table as a session would release it, about nobody."""
+    listed = isinstance(plan.query.keys, ListedKeys)
+    size = len(plan.query.keys) if listed else groups if plan.query.group else 1
+    empty = {m: (size, *([m.size] if hasattr(m, "size") else [])) for m in plan.measures}
+    columns = {measure: np.zeros(shape, np.int64) for measure, shape in empty.items()}
+    outputs = plan.outputs(plan.draw(columns))
+    names = [name for name, _ in plan.query.group]
+    found = {name: [chr(65 + i) for i in range(size)] for name in names}
+    keys = {name: plan.query.keys.table[name] for name in names} if listed else found
+    return _table(keys, outputs), tuple(_infos(plan, outputs))
+
+
 def frame(groups=2):
     """A released table: key, count, error."""
     return pa.table(
@@ -139,12 +154,24 @@ COLUMNS = (
 )
 
 
-def certificate(asked=None, *, spend="pure", accounts=None, key=None, ledger=None, **options):
+def certificate(
+    asked=None,
+    *,
+    spend="pure",
+    given=None,
+    accounts=None,
+    key=None,
+    ledger=None,
+    with_table=False,
+    **options,
+):
     """A certificate of a plan, charged to all accounts that take it unless some are named."""
-    _, given = SPENDS[spend]
+    given = given or SPENDS[spend][1]
     if options.get("keys") == "discover":
         given = {**given, "delta": "1e-6"}
     plan = make_plan(query(asked or QUESTIONS["count"], **options), Spend.read(**given))
     entry = charge(plan, *(accounts or fitting(plan)))
     entry = entry if ledger is None else replace(entry, hash="ab" * 32)
-    return certify(entry=entry, frame=frame(), columns=COLUMNS, ledger=ledger, key=key)
+    table, columns = answer(plan)
+    sent = certify(entry=entry, frame=table, columns=columns, ledger=ledger, key=key)
+    return (sent, table) if with_table else sent

@@ -14,8 +14,8 @@ import pytest
 from discreet.certificate import verify
 from discreet.certificate.certificate import Certificate
 from discreet.certificate.form import misfits, schema
-from discreet.certificate.issuing import _released, certify
-from discreet.certificate.released import is_released
+from discreet.certificate.issuing import certify, told_released
+from discreet.certificate.released import released_table
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Pure
 from discreet.query.plan import make_plan
@@ -43,7 +43,7 @@ INFOS = tuple(ColumnInfo(name, "value") for name in TABLE.column_names)
 
 @pytest.fixture
 def told():
-    return _released(TABLE, INFOS)
+    return told_released(TABLE, INFOS)
 
 
 def test_tables_are_known_again_from_every_file(told, tmp_path):
@@ -53,9 +53,9 @@ def test_tables_are_known_again_from_every_file(told, tmp_path):
     TABLE.to_pandas().to_csv(tmp_path / "pandas.csv", index=False)
     pq.write_table(TABLE, tmp_path / "ours.parquet")
     for name in ("ours.csv", "polars.csv", "pandas.csv", "ours.parquet"):
-        assert is_released(tmp_path / name, told), name
+        assert released_table(tmp_path / name, told), name
     narrow = TABLE.set_column(3, "n", TABLE["n"]).combine_chunks()
-    assert is_released(narrow, told) and is_released(TABLE.slice(0, 4), told)
+    assert released_table(narrow, told) and released_table(TABLE.slice(0, 4), told)
 
 
 def test_any_other_table_is_not_taken_for_it(told, tmp_path):
@@ -65,34 +65,36 @@ def test_any_other_table_is_not_taken_for_it(told, tmp_path):
         cells[0], cells[1] = cells[1], cells[0]
         if cells != TABLE[name].to_pylist():
             swapped = TABLE.set_column(place, name, pa.array(cells, TABLE[name].type))
-            assert not is_released(swapped, told), name
-    assert not is_released(TABLE.slice(1), told)
-    assert not is_released(TABLE.rename_columns(["a", "day", "open", "n", "m", "sum"]), told)
-    assert not is_released(TABLE.select(TABLE.column_names[::-1]), told)
+            assert not released_table(swapped, told), name
+    assert not released_table(TABLE.slice(1), told)
+    assert not released_table(TABLE.rename_columns(["a", "day", "open", "n", "m", "sum"]), told)
+    assert not released_table(TABLE.select(TABLE.column_names[::-1]), told)
     path = tmp_path / "x.csv"
     to_csv(TABLE, path)
     path.write_text(path.read_text().replace("0.1", "0.2"))
-    assert not is_released(path, told)
+    assert not released_table(path, told)
     path.write_bytes(b"\x00\xff\xfe")
-    assert not is_released(path, told)
+    assert not released_table(path, told)
     with pytest.raises(InvalidArgument):
-        is_released(tmp_path / "none.csv", told)
+        released_table(tmp_path / "none.csv", told)
     with pytest.raises(InvalidArgument):
-        is_released(17, told)
+        released_table(17, told)
 
 
 def test_verify_compares_the_values(tmp_path):
     """The path of a user: a certificate and a file beside it."""
-    sent = certificate()
-    to_csv(frame(), tmp_path / "r.csv")
-    assert verify(sent, result=tmp_path / "r.csv").ok
-    to_csv(frame(3), tmp_path / "r.csv")
+    sent, table = certificate(with_table=True)
+    to_csv(table, tmp_path / "r.csv")
+    verdict = verify(sent, result=tmp_path / "r.csv")
+    assert verdict.ok and any("this certificate describes" in one for one in verdict.proved)
+    assert any("of the query's keys, each once" in one for one in verdict.proved)
+    to_csv(table.slice(1), tmp_path / "r.csv")
     assert not verify(sent, result=tmp_path / "r.csv").ok
 
 
 def test_errors_in_words():
     """One number where it is the same for all values, the column's name where it is not."""
-    told = {one["name"]: one["error"] for one in _released(frame(5), COLUMNS)["columns"]}
+    told = {one["name"]: one["error"] for one in told_released(frame(5), COLUMNS)["columns"]}
     assert told["n"] == "95 % of values are within 6 (n_error)"
     assert told["m"] == "95 % of values are within the m_error beside them"
     assert told["ward"] is None and told["n_error"] is None

@@ -2,6 +2,8 @@
 
 import datetime
 import json
+import math
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -230,6 +232,18 @@ def test_mechanisms_hold_exact_numbers(spend):
         for document in documents:
             assert json.loads(canonical.text(document)) == document
             assert set(document) >= {"for", "mechanism", "sensitivity", "times", "guarantee"}
+
+
+def test_the_scale_of_a_quantile_is_the_one_that_chooses():
+    """Rows off that make a candidate e times less likely, from the law itself. Catches a scale
+    that is told and not used: with it and the rows, ε can be computed again."""
+    mechanism = Quantiles(probabilities=["1/4"], epsilon="1/2", rows=3)
+    told = contribution_mechanism(mechanism, rows=False, most=2)
+    (scale,) = map(float, map(Fraction, told["scales"]))
+    law = mechanism.law([0, 40])  # none below the first candidate; the rank of 10 is in the second
+    assert scale == 2 * 3 / 4 * 3 / 0.5
+    odds = law.pmf([1]) / law.pmf([0])
+    assert odds == pytest.approx(math.exp(10 / scale))
 
 
 def test_numpy_and_odd_arrow_types_have_documents():

@@ -36,7 +36,12 @@ def misfits(document: object) -> list[str]:
     >>> [one for one in misfits({"format": "discreet certificate", "version": 2}) if "must" in one]
     ['version: must be 1']
     """
-    return list(_misfits(document, schema(), "")) if isinstance(document, dict) else ["no object"]
+    if not isinstance(document, dict):
+        return ["no object"]
+    try:
+        return list(_misfits(document, schema(), ""))
+    except RecursionError:
+        return ["something in it is nested too deeply"]
 
 
 def _misfits(value: Any, rule: dict[str, Any], place: str) -> Iterator[str]:

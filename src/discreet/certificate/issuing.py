@@ -19,7 +19,6 @@ from discreet.certificate.certificate import (
     message,
 )
 from discreet.errors import InvalidArgument
-from discreet.exact import number
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.ledger.entry import Cost, Entry
 from discreet.query.bought import protects
@@ -65,7 +64,7 @@ def certify(
         "mechanisms": list(entry.mechanisms),
         "guarantee": _guarantee(entry.guarantee, entry.costs),
         "charges": [told_charge(cost) for cost in entry.costs],
-        "released": _released(frame, columns),
+        "released": told_released(frame, columns),
         "asked": entry.digest,
         "time": entry.time.astimezone(UTC).isoformat(),
         "ledger": None
@@ -108,7 +107,8 @@ def _point(guarantee: Guarantee, costs: Sequence[Cost]) -> tuple[Fraction | None
     if not isfinite(epsilon):
         delta = max(_DELTA, *(2 * cost.slack for cost in costs))
         epsilon = guarantee.epsilon(delta)
-    return number(epsilon, name="epsilon") if isfinite(epsilon) else None, delta
+    # The very float, which was rounded up: its shortest decimal may lie below.
+    return Fraction(epsilon) if isfinite(epsilon) else None, delta
 
 
 def told_charge(cost: Cost) -> dict[str, str]:
@@ -121,7 +121,8 @@ def told_charge(cost: Cost) -> dict[str, str]:
     }
 
 
-def _released(frame: pa.Table, columns: Sequence[ColumnInfo]) -> dict[str, Any]:
+def told_released(frame: pa.Table, columns: Sequence[ColumnInfo]) -> dict[str, Any]:
+    """The released table, as a certificate tells it."""
     roles = {column.name: column.role for column in columns}
     errors = {column.of: column.name for column in columns if column.role == "error"}
     told = []

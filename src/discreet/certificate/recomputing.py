@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 from discreet.certificate.certificate import in_words
+from discreet.certificate.independent.answers import answer_faults
 from discreet.certificate.independent.charges import charged_enough, total_loss
-from discreet.certificate.independent.claims import covers
+from discreet.certificate.independent.claims import is_just
 from discreet.certificate.independent.composing import MOST_PIECES, Together
 from discreet.certificate.independent.derived import Derived, derive
+from discreet.certificate.independent.keys import key_faults
 from discreet.certificate.independent.pairs import Counted, Normal, Response
-from discreet.certificate.independent.questions import faults
+from discreet.certificate.independent.questions import faults, unneeded
 from discreet.certificate.independent.reals import above, below
+from discreet.certificate.independent.rows import row_faults
 from discreet.errors import DiscreetError
 from discreet.guarantees import Guarantee
 from discreet.laws.sharp import certainly_at_most
@@ -45,32 +48,36 @@ def recompute(document: dict[str, Any]) -> Iterator[Told]:
         yield Told("failed", "its guarantee in words is not the one in numbers")
     yield _claimed(promise["document"], mechanisms, derived)
     try:
+        if not promise["points"]:
+            yield Told("trusted", "what it comes to as (ε, δ): it tells none")
         for point in promise["points"]:
             yield _point(Fraction(point["epsilon"]), Fraction(point["delta"]), pairs)
         for charge in document["charges"]:
             yield _charged(charge, pairs)
     except _UNREADABLE:
         yield Told("failed", "its numbers are beyond what can be computed")
-    yield from _sensitivities(document["query"]["tree"], mechanisms)
+    yield from _question(document["query"]["tree"], mechanisms, document["released"])
 
 
 def _claimed(promise: Any, mechanisms: list[Any], derived: list[Derived]) -> Told:
     """Is the guarantee that of the mechanisms, each and all together?"""
     try:
         for told in (promise, *(one["guarantee"] for one in mechanisms)):
-            Guarantee.from_json(json.dumps(told))
+            read = Guarantee.from_json(json.dumps(told))
+            if json.loads(read.to_json()) != told:  # there is one way to write each
+                return Told("failed", "its guarantee is not written as it must be")
         each = all(
-            covers(one["guarantee"], [found])
+            is_just(one["guarantee"], [found])
             for one, found in zip(mechanisms, derived, strict=True)
         )
-        whole = covers(promise, derived)
+        whole = is_just(promise, derived)
     except _UNREADABLE as error:
         return Told("failed", f"its guarantee cannot be read: {_reason(error)}")
     if each and whole:
         sentence = "its guarantee follows from the sensitivity and noise of each mechanism"
         return Told("proved", sentence)
     which = "its guarantee" if each else "the guarantee of one of its mechanisms"
-    return Told("failed", f"{which} promises more than sensitivity and noise give")
+    return Told("failed", f"{which} is not what sensitivity and noise give")
 
 
 def _point(epsilon: Fraction, delta: Fraction, pairs: list[Counted]) -> Told:
@@ -111,18 +118,43 @@ def _charged(charge: dict[str, Any], pairs: list[Counted]) -> Told:
     return Told("failed", f"{words}, charged to {charge['account']}, is too little")
 
 
-def _sensitivities(tree: Any, mechanisms: list[Any]) -> Iterator[Told]:
-    try:
-        found = faults(tree, mechanisms)
-    except _UNREADABLE:
-        found = ["the query cannot be read"]
-    yield from (Told("failed", sentence) for sentence in found)
-    if not found:
-        yield Told(
-            "proved",
-            "its sensitivities follow from the query's bounds, keys and relation, and every "
-            "aggregate has the mechanisms it needs",
-        )
+def _question(tree: Any, mechanisms: list[Any], released: Any) -> Iterator[Told]:
+    """Steps, keys, mechanisms and the released table, each against the others."""
+    proved: dict[str, Callable[[], Iterable[str]]] = {
+        "its steps look at one row at a time, and change nothing about whose row it is": (
+            lambda: row_faults(tree)
+        ),
+        "its keys are those of its groups": lambda: key_faults(tree),
+        "its sensitivities follow from the query's bounds, keys and relation, and every "
+        "aggregate has the mechanisms it needs": lambda: faults(tree, mechanisms),
+        "the released columns and rows are those of its groups, keys and aggregates": (
+            lambda: answer_faults(tree, mechanisms, released)
+        ),
+    }
+    failed = False
+    for sentence, look in proved.items():
+        try:
+            found = list(look())
+        except _UNREADABLE:
+            found = ["the query cannot be read"]
+        failed = failed or bool(found)
+        yield from (Told("failed", fault) for fault in found)
+        if not found:
+            yield Told("proved", sentence)
+    if not failed:
+        yield from _left_open(tree, mechanisms)
+
+
+def _left_open(tree: Any, mechanisms: list[Any]) -> Iterator[Told]:
+    keys = tree["keys"]
+    if keys is not None and keys["discovered"]:
+        yield Told("trusted", "how many keys were found: it depends on the data")
+    elif keys is not None and keys["values"] is None:
+        sentence = "which keys there are, each once: only their number and digest are told"
+        yield Told("trusted", sentence)
+    for words in unneeded(tree, mechanisms):
+        sentence = f"what {words} was bought for: no aggregate needs it, and it is paid for"
+        yield Told("trusted", sentence)
 
 
 def _reason(error: Exception) -> str:

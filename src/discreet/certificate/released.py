@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def is_released(result: str | os.PathLike[str] | pa.Table | Any, told: Mapping[str, Any]) -> bool:
-    """Whether a table holds just what a certificate says was released.
+def released_table(
+    result: str | os.PathLike[str] | pa.Table | Any, told: Mapping[str, Any]
+) -> pa.Table | None:
+    """The table, in the types that it was released in, if it holds just what a certificate says.
 
     ``result`` is a path (Parquet, or CSV), an Arrow table, or what has a method ``to_arrow``.
     """
@@ -29,15 +31,21 @@ def is_released(result: str | os.PathLike[str] | pa.Table | Any, told: Mapping[s
     table = _read(result, columns)
     wanted = [{"name": column["name"], "type": column["type"]} for column in columns]
     if table is None or table.column_names != [column["name"] for column in wanted]:
-        return False
+        return None
     try:
         table = pa.table(
             [_typed(table[column["name"]], column["type"]) for column in wanted],
             names=table.column_names,
         )
     except (pa.ArrowException, ValueError):
-        return False
-    return columns_of(table) == wanted and table_digest(table) == told["sha256"]
+        return None
+    same = columns_of(table) == wanted and table_digest(table) == told["sha256"]
+    return table if same and table.num_rows == told["rows"] else None
+
+
+def is_distinct(keys: pa.Table) -> bool:
+    """Is every row there once?"""
+    return bool(keys.group_by(keys.column_names).aggregate([]).num_rows == keys.num_rows)
 
 
 def _read(result: Any, columns: Sequence[Mapping[str, Any]]) -> pa.Table | None:

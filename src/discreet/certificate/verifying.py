@@ -9,23 +9,15 @@ from discreet import canonical, signing
 from discreet.certificate.certificate import Certificate, content, message
 from discreet.certificate.form import misfits
 from discreet.certificate.recomputing import recompute
-from discreet.certificate.released import is_released
+from discreet.certificate.records import look_up
+from discreet.certificate.released import is_distinct, released_table
 from discreet.certificate.verdict import Verdict
-from discreet.errors import DiscreetError, InvalidArgument
 from discreet.neighbors import Relation
 from discreet.query.bought import protects
+from discreet.query.table_digest import table_digest
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
-
-_ALWAYS = (
-    "that the table held the people it is said to hold, each under one id: someone with two ids "
-    "is protected as two",
-    "that the software did what is written here: clamped values, kept no more rows of a person "
-    "than it says, and drew its noise from good randomness",
-    "that nothing else was released about the same people: what several releases add up to is in "
-    "the ledger, not here",
-)
 
 
 class _Findings:
@@ -73,8 +65,9 @@ def verify(
         getattr(findings, told.heading).append(told.sentence)
     _protection(findings, document)
     _values(findings, document, result)
-    _record(findings, document, ledger)
-    findings.trusted += _ALWAYS
+    for told in look_up(document, ledger, public_key):
+        getattr(findings, told.heading).append(told.sentence)
+    findings.trusted += _always(document)
     return findings.verdict
 
 
@@ -140,67 +133,30 @@ def _values(findings: _Findings, document: dict[str, Any], result: Any) -> None:
             "which values were released: give result= to compare them with the digest"
         )
         return
+    released, tree = document["released"], document["query"]["tree"]
+    table = released_table(result, released)
     findings.check(
-        is_released(result, document["released"]),
-        proved="the table you gave is the one that was released, cell by cell",
-        failed="the table you gave is not the one that was released",
+        table is not None,
+        proved="the table you gave is the one that this certificate describes, cell by cell",
+        failed="the table you gave is not the one that this certificate describes",
     )
-
-
-def _record(
-    findings: _Findings,
-    document: dict[str, Any],
-    ledger: Ledger | str | os.PathLike[str] | None,
-) -> None:
-    told = document["ledger"]
-    if ledger is None:
-        findings.trusted.append(
-            "that it was charged: its budget was kept in memory, and nobody can look it up"
-            if told is None
-            else f"that record {told['record']} of ledger {told['id']} holds this charge: give "
-            "ledger= to look it up"
-        )
-        return
-    if told is None:
-        findings.failed.append("its budget was kept in memory, so no ledger holds its charge")
-        return
-    opened = None
-    try:
-        if isinstance(ledger, str | os.PathLike):
-            from discreet.ledger.ledger import Ledger
-
-            opened = ledger = Ledger(ledger)
+    keys = tree["keys"] if tree["kind"] == "query" else None
+    if table is not None and keys is not None and not keys["discovered"]:
+        told = table.select([column["name"] for column in keys["columns"]])
         findings.check(
-            _stands(document, ledger),
-            proved=f"record {told['record']} of the ledger holds this charge, with this hash, and "
-            "the ledger's chain of records is whole",
-            failed=f"the ledger has no such record {told['record']}: its hash, question, "
-            "mechanisms, guarantee or charges are others",
+            table_digest(told) == keys["sha256"] and is_distinct(told),
+            proved="its rows are those of the query's keys, each once",
+            failed="its rows are not those of the query's keys, each once",
         )
-    except InvalidArgument:
-        raise  # no ledger there at all: the caller's mistake
-    except DiscreetError as error:
-        findings.failed.append(f"the ledger could not be read: {error}")
-    finally:
-        if opened is not None:
-            opened.close()
 
 
-def _stands(document: dict[str, Any], ledger: Ledger) -> bool:
-    """Whether the ledger has this very charge."""
-    import json
-
-    from discreet.certificate.issuing import told_charge
-
-    told = document["ledger"]
-    entry = next((one for one in ledger.history() if one.number == told["record"]), None)
+def _always(document: dict[str, Any]) -> tuple[str, ...]:
     return (
-        entry is not None
-        and ledger.id == told["id"]
-        and (entry.hash, entry.digest, entry.dataset)
-        == (told["hash"], document["asked"], document["dataset"])
-        and entry.query == document["query"]["tree"]
-        and list(entry.mechanisms) == document["mechanisms"]
-        and json.loads(entry.guarantee.to_json()) == document["guarantee"]["document"]
-        and [told_charge(cost) for cost in entry.costs] == document["charges"]
+        "that the table held the people it is said to hold, each under one id: someone with two "
+        "ids is protected as two",
+        f"that the software, version {document['software']['discreet']}, did what is written "
+        "here: clamped values, kept no more rows of a person than it says, and drew its noise "
+        "from good randomness",
+        "that nothing else was released about the same people: what several releases add up to "
+        "is in the ledger, not here",
     )

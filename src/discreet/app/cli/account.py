@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from discreet.app.cli.outputs import key_files, ledger_files
 from discreet.app.cli.spending import Cap, Spending, budget_of
 from discreet.errors import InvalidArgument
 
@@ -87,6 +89,18 @@ class Account:
             rich_help_panel=_LEDGER,
         ),
     ] = None
+
+    @property
+    def files(self) -> list[str]:
+        """What keeps the budget and signs for it: no answer may be written over it."""
+        return [*ledger_files(self.ledger), *key_files(self.key)]
+
+    def check(self) -> None:
+        """Either there is a ledger or there is none; one from the environment may be left out."""
+        if self.no_ledger and self.ledger not in (None, os.environ.get("DISCREET_LEDGER")):
+            raise InvalidArgument(
+                name="--ledger and --no-ledger", expected="one of them", given="both"
+            )
 
     @contextmanager
     def session(
@@ -187,6 +201,10 @@ def check_cap(budget: Budget | None, slack: str | None) -> None:
 
     if budget is not None:
         Cap.read(budget, slack)
+    elif slack is not None:
+        raise InvalidArgument(
+            name="the slack", expected="given with the cap that it is a part of", given="alone"
+        )
 
 
 def _just_enough(query: Query, spending: Spending) -> tuple[Budget, Fraction | str | None]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from discreet.app.cli.outputs import check_places
 from discreet.app.cli.printing import console, document, note
 from discreet.errors import InvalidArgument
 
@@ -53,8 +53,8 @@ class Answer:
         ),
     ] = None
 
-    def check(self, *, sources: Sequence[str | None]) -> None:
-        """Refuse what could not be written, before anything is charged; `sources` are read."""
+    def check(self, *, kept: Iterable[str]) -> None:
+        """Refuse what could not be written, before anything is charged, and what is ``kept``."""
         if self.format not in _FORMATS:
             raise InvalidArgument(
                 name="--format",
@@ -67,9 +67,7 @@ class Answer:
                 expected="a name that ends in .csv, .parquet or .json",
                 given=InvalidArgument.describe_parameter(self.output.suffix),
             )
-        for option, path in (("--output", self.output), ("--certificate", self.certificate)):
-            if path is not None:
-                check_place(path, option=option, sources=sources)
+        check_places({"--output": self.output, "--certificate": self.certificate}, kept=kept)
 
     @property
     def is_asked(self) -> bool:
@@ -135,27 +133,3 @@ def document_of(result: Result) -> dict[str, Any]:
         "notes": list(result.notes),
         "suppressed": result.suppressed,
     }
-
-
-def check_place(path: Path, *, option: str, sources: Sequence[str | None] = ()) -> None:
-    """A file can be written here, and it is none that is read."""
-    folder = path.absolute().parent
-    if not folder.is_dir() or path.is_dir():
-        raise InvalidArgument(
-            name=option,
-            expected="a file in a folder that exists",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InvalidArgument(
-            name=option,
-            expected="a file that may be written",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
-    for source in sources:
-        if source and Path(source).exists() and path.exists() and path.samefile(source):
-            raise InvalidArgument(
-                name=option,
-                expected="another file than those that are read or hold the budget",
-                given=InvalidArgument.describe_parameter(str(path)),
-            )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from discreet.app.cli.account import Account
 from discreet.app.cli.answers import Answer
+from discreet.app.cli.exits import Unwritten
 from discreet.app.cli.options import flat
-from discreet.app.cli.printing import AsJson, note, say, show_document
+from discreet.app.cli.printing import AsJson, say, show_document
 from discreet.app.cli.question import Question
 from discreet.app.cli.spending import Cap, Spending
 
@@ -28,7 +29,9 @@ def release(
       discreet release people.csv --unit person --group-by city --keys A,B,C \\
         --count --mean income:0:200000 --epsilon 0.5 --ledger people.ledger
     """
-    answer.check(sources=[question.data, question.keys_file, account.ledger, account.key])
+    account.check()
+    files = [question.data, *([question.keys_file] if question.keys_file else [])]
+    answer.check(kept=[*files, *account.files])
     arguments = spending.arguments()
     table = question.table()
     query = question.query(table)
@@ -36,10 +39,13 @@ def release(
         result = session.release(query, **arguments, idempotency_key=account.idempotency_key)
     try:
         answer.deliver(result, as_json=printed.json)
-    except OSError:
-        if account.ledger is not None and not account.no_ledger:
-            note("the answer is kept: discreet ledger show lists it, --release shows it again")
-        raise
+    except BrokenPipeError:
+        raise  # nobody reads on
+    except OSError as error:
+        if account.ledger is None or account.no_ledger:
+            raise
+        kept = "the answer is kept: discreet ledger show lists it, --release shows it again"
+        raise Unwritten(error, kept) from None
 
 
 @flat

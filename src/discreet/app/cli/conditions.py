@@ -52,7 +52,7 @@ def condition(text: str, schema: Schema) -> Callable[[Row], Cell]:
     >>> schema = Schema.of({"age": "integer", "city": "text"})
     >>> adults = condition("age >= 18 and city in ('A', 'B')", schema)
     >>> in_words(adults(Row(schema)).expression)
-    "(age >= 18) & is_in(city, ('A', 'B'))"
+    "(age >= 18) & (city in ('A', 'B'))"
     """
     return lambda row: _Reader(text, schema, row).whole()
 

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from typer import Argument
 
-from discreet.app.cli.answers import check_place
 from discreet.app.cli.options import flat
+from discreet.app.cli.outputs import check_places
 from discreet.app.cli.printing import AsJson, show_document
 
 
@@ -30,7 +30,7 @@ def demo(
     """
     from discreet.demo import main
 
-    check_place(picture, option="PICTURE")
+    check_places({"PICTURE": picture})
     if not printed.json:
         main(str(picture))
         return

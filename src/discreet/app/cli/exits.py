@@ -44,6 +44,14 @@ MEANINGS: Final[dict[int, str]] = dict(
 )
 
 
+class Unwritten(OSError):
+    """A file that could not be written, and what became of the answer that was to be in it."""
+
+    def __init__(self, error: OSError, kept: str) -> None:
+        super().__init__(error.errno, error.strerror, error.filename)
+        self.kept = kept
+
+
 def code_of(error: BaseException) -> int:
     """The exit code for an error.
 
@@ -102,4 +110,5 @@ def _file_message(error: OSError) -> str:
         errno.EACCES: "; check who may read and write it",
         errno.ENOSPC: "; make room on the disk",
     }
-    return f"{name} could not be read or written: {reason}{hints.get(error.errno or 0, '')}"
+    kept = f"; {error.kept}" if isinstance(error, Unwritten) else ""
+    return f"{name} could not be read or written: {reason}{hints.get(error.errno or 0, '')}{kept}"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Context, Exit, Option, Typer
 
 from discreet.app.cli import exits
-from discreet.app.cli.account import check_cap
+from discreet.app.cli.account import check_cap, is_there
 from discreet.app.cli.answers import Answer
+from discreet.app.cli.making import check_caps, check_groups, check_new
 from discreet.app.cli.options import flat
 from discreet.app.cli.places import (
     Place,
+    Reading,
     account_document,
     cap_in_words,
     datasets_of,
@@ -24,6 +26,7 @@ from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from discreet.ledger import Account
+    from discreet.ledger.ledger import Ledger
 
 ledger_app = Typer(name="ledger")
 
@@ -86,11 +89,17 @@ def create(
         --dataset visits --epsilon 3
     """
     budget, of_group = cap.budget(), group_cap.budget()
-    _check_caps(dataset, budget, group or [], of_group)
+    check_caps(dataset, budget, group or [], of_group)
     check_cap(budget, cap.slack)
     check_cap(of_group, group_cap.group_slack)
     made: list[Account] = []
+    if not is_there(place.ledger):
+        check_groups(group or [], of_group, there={})
     with place.open(create=True) as ledger:
+        there = {account.name: account for account in ledger.groups}
+        check_groups(group or [], of_group, there=there)
+        if of_group is not None and (group or [])[-1] not in there:
+            check_new(dataset, ledger.datasets)
         if of_group is not None:
             name = (group or [])[-1]
             slack = group_cap.group_slack
@@ -119,7 +128,7 @@ def create(
 @flat
 def show(
     *,
-    place: Place,
+    place: Reading,
     dataset: _Dataset = None,
     analyst: Annotated[
         str | None, Option(help="Only what this analyst spent.", metavar="NAME")
@@ -158,9 +167,9 @@ def show(
                 expected="given with --release, whose answer they are about",
                 given="without it",
             )
-        chosen = datasets_of(ledger, dataset)
+        chosen = _asked_by(ledger, datasets_of(ledger, dataset), analyst)
         if plot is not None:
-            draw_history(ledger, chosen, analyst, plot)
+            draw_history(ledger, chosen, analyst, plot, keys=place.key_files)
         if printed.json:
             shown = history_document(ledger, chosen, analyst)
             show_document("ledger show", {**facts_of(ledger), **shown, "plot": plot})
@@ -199,6 +208,7 @@ def analysts(
         raise InvalidArgument(
             name="--add", expected="given with a cap", given="nothing", hint="as in --add ann"
         )
+    check_cap(budget, cap.slack)
     with place.open() as ledger:
         chosen = datasets_of(ledger, dataset)
         if add is not None:
@@ -226,7 +236,7 @@ def analysts(
 @flat
 def verify(
     *,
-    place: Place,
+    place: Reading,
     expect: Annotated[
         str | None,
         Option(
@@ -274,7 +284,7 @@ def verify(
 @flat
 def replay(
     *,
-    place: Place,
+    place: Reading,
     dataset: _Dataset = None,
     analyst: Annotated[
         str | None, Option(help="Only what this analyst spent.", metavar="NAME")
@@ -298,7 +308,7 @@ def replay(
       discreet ledger replay people.ledger --delta 1e-6
     """
     with place.open() as ledger:
-        chosen = datasets_of(ledger, dataset)
+        chosen = _asked_by(ledger, datasets_of(ledger, dataset), analyst)
         if len(chosen) != 1:
             raise which(chosen)
         played = ledger.history(chosen[0].name, analyst).replay(fixed_in_advance=fixed_in_advance)
@@ -327,26 +337,20 @@ def replay(
 # -- inside ----------------------------------------------------------------------------------------
 
 
-def _check_caps(dataset: str | None, budget: Any, groups: list[str], of_group: Any) -> None:
-    if dataset is None and (budget is not None or (groups and of_group is None)):
+def _asked_by(ledger: Ledger, chosen: list[Account], analyst: str | None) -> list[Account]:
+    """Of the chosen datasets those that this analyst may ask about."""
+    if analyst is None:
+        return chosen
+    people = [who for who in ledger.analysts if who.dataset in {data.name for data in chosen}]
+    found = [d for d in chosen if any((w.dataset, w.name) == (d.name, analyst) for w in people)]
+    if not found:
+        names = ", ".join(dict.fromkeys(who.name for who in people))
         raise InvalidArgument(
-            name="--dataset",
-            expected="given with a cap or a group",
-            given="nothing",
-            hint="as in --dataset people --epsilon 3",
+            name="--analyst",
+            expected=f"one of {names}" if names else "left out: there are no analysts yet",
+            given=InvalidArgument.describe_parameter(analyst),
         )
-    if dataset is not None and budget is None:
-        raise InvalidArgument(
-            name="the cap",
-            expected="given with --dataset, as --epsilon, --rho or --mu",
-            given="nothing",
-            hint="it is the most that all answers together may cost one person, and stays fixed; "
-            "as in --epsilon 3",
-        )
-    if of_group is not None and not groups:
-        raise InvalidArgument(
-            name="--group", expected="given with a cap of a group", given="nothing"
-        )
+    return found
 
 
 def _expected(text: str | None) -> tuple[int, str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -66,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; what is returned is the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in given
+    # An interrupt may leave a cursor open; what the pool has to say of it helps nobody.
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show δ is no reason to fail
             stream.reconfigure(errors="backslashreplace")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from discreet.app.cli.account import check_there
+from discreet.app.cli.outputs import key_files
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -44,6 +45,31 @@ class Place:
         if not create:
             check_there(self.ledger)
         return dp.Ledger(self.ledger, create=create, key=self.key)
+
+
+@dataclass(frozen=True)
+class Reading(Place):
+    """Which ledger, where it is only read: the public half of its key will do."""
+
+    public_key: Annotated[
+        str | None,
+        Option(
+            help="Demand that the ledger was made with this key: a file, or 64 hexadecimal digits.",
+            metavar="FILE|HEX",
+        ),
+    ] = None
+
+    @property
+    def key_files(self) -> list[str]:
+        """What signs: no picture may be drawn over it."""
+        return [*key_files(self.key), *key_files(self.public_key)]
+
+    def open(self, *, create: bool = False) -> Ledger:
+        """The ledger, checked from its first record to its last, and against the key."""
+        import discreet as dp
+
+        check_there(self.ledger)
+        return dp.Ledger(self.ledger, key=self.key, public_key=self.public_key)
 
 
 def datasets_of(ledger: Ledger, name: str | None) -> list[Account]:

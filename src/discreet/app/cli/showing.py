@@ -12,8 +12,9 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from discreet.app.cli.answers import Answer, check_place
+from discreet.app.cli.answers import Answer
 from discreet.app.cli.drawing import account_line, timeline
+from discreet.app.cli.outputs import check_places, key_files, ledger_files
 from discreet.app.cli.places import account_document
 from discreet.app.cli.printing import clean
 from discreet.errors import InvalidArgument
@@ -70,8 +71,15 @@ def history_document(
     }
 
 
-def draw_history(ledger: Ledger, chosen: Sequence[Account], analyst: str | None, path: str) -> None:
-    """A picture of one dataset's history."""
+def draw_history(
+    ledger: Ledger,
+    chosen: Sequence[Account],
+    analyst: str | None,
+    path: str,
+    *,
+    keys: Sequence[str],
+) -> None:
+    """A picture of one dataset's history, not over a file of the ledger or of its ``keys``."""
     from pathlib import Path
 
     if len(chosen) != 1:
@@ -81,7 +89,7 @@ def draw_history(ledger: Ledger, chosen: Sequence[Account], analyst: str | None,
             given="nothing",
             hint=f"one of {', '.join(account.name for account in chosen)}" if chosen else "",
         )
-    check_place(Path(path), option="--plot", sources=[ledger.location])
+    check_places({"--plot": Path(path)}, kept=[*ledger_files(ledger.location), *keys])
     ledger.plot(chosen[0].name, analyst).save(path)
 
 
@@ -92,16 +100,16 @@ def show_release(
     from discreet.session.certifying import certificate_of
     from discreet.signing import load_private
 
-    answer.check(sources=[ledger.location, key])
-    found = [entry for entry in ledger.history() if entry.number == number]
-    if not found:
+    answer.check(kept=[*ledger_files(ledger.location), *key_files(key)])
+    entry = ledger.entry(number)
+    if entry is None:
         raise InvalidArgument(
             name="--release",
             expected="the number of a release of this ledger",
             given=str(number),
             hint="discreet ledger show lists them",
         )
-    entry, result = found[0], ledger.recall(found[0])
+    result = ledger.recall(entry)
     signer = None if key is None else load_private(key)
     issue = partial(certificate_of, entry=entry, result=result, ledger=ledger.id, key=signer)
     answer.deliver(

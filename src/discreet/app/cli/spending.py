@@ -18,35 +18,30 @@ if TYPE_CHECKING:
 _SPEND, _CAP, _GROUP = "The spend", "The cap", "The cap of a group"
 
 
+def _number(words: str, panel: str) -> Any:
+    """An option for an exact number, which is kept as it was typed."""
+    return Option(help=words, metavar="NUMBER", rich_help_panel=panel)
+
+
 @dataclass(frozen=True)
 class Spending:
     """One answer: ε, (ε, δ), ρ, μ, or the error that is wanted."""
 
     epsilon: Annotated[
         str | None,
-        Option(
-            help="Spend so much ε: exact, as in 0.1 or 1/3.",
-            metavar="NUMBER",
-            rich_help_panel=_SPEND,
-        ),
+        _number("Spend so much ε: exact, as in 0.1 or 1/3.", _SPEND),
     ] = None
     delta: Annotated[
         str | None,
-        Option(
-            help="With --epsilon, or for --keys discover: this δ.",
-            metavar="NUMBER",
-            rich_help_panel=_SPEND,
-        ),
+        _number("With --epsilon, or for --keys discover: this δ.", _SPEND),
     ] = None
     rho: Annotated[
         str | None,
-        Option(help="Spend so much ρ of zCDP.", metavar="NUMBER", rich_help_panel=_SPEND),
+        _number("Spend so much ρ of zCDP.", _SPEND),
     ] = None
     mu: Annotated[
         str | None,
-        Option(
-            help="Spend so much μ of Gaussian privacy.", metavar="NUMBER", rich_help_panel=_SPEND
-        ),
+        _number("Spend so much μ of Gaussian privacy.", _SPEND),
     ] = None
     error: Annotated[
         list[str] | None,
@@ -98,27 +93,23 @@ class Cap:
 
     budget_epsilon: Annotated[
         str | None,
-        Option(help="The most ε for all answers together.", metavar="NUMBER", rich_help_panel=_CAP),
+        _number("The most ε for all answers together.", _CAP),
     ] = None
     budget_delta: Annotated[
         str | None,
-        Option(help="With --budget-epsilon: its δ.", metavar="NUMBER", rich_help_panel=_CAP),
+        _number("With --budget-epsilon: its δ.", _CAP),
     ] = None
     budget_rho: Annotated[
         str | None,
-        Option(help="The most ρ for all answers together.", metavar="NUMBER", rich_help_panel=_CAP),
+        _number("The most ρ for all answers together.", _CAP),
     ] = None
     budget_mu: Annotated[
         str | None,
-        Option(help="The most μ for all answers together.", metavar="NUMBER", rich_help_panel=_CAP),
+        _number("The most μ for all answers together.", _CAP),
     ] = None
     slack: Annotated[
         str | None,
-        Option(
-            help="The part of δ for what may fail outright, such as discovered keys.",
-            metavar="NUMBER",
-            rich_help_panel=_CAP,
-        ),
+        _number("The part of δ for what may fail outright, such as discovered keys.", _CAP),
     ] = None
 
     def budget(self) -> Budget | None:
@@ -138,34 +129,20 @@ class LedgerCap:
 
     epsilon: Annotated[
         str | None,
-        Option(
-            help="The cap: the most ε, exact, as in 3 or 1/3.",
-            metavar="NUMBER",
-            rich_help_panel=_CAP,
-        ),
+        _number("The cap: the most ε, exact, as in 3 or 1/3.", _CAP),
     ] = None
     delta: Annotated[
         str | None,
-        Option(
-            help="With --epsilon: an (ε, δ) cap, kept as zCDP.",
-            metavar="NUMBER",
-            rich_help_panel=_CAP,
-        ),
+        _number("With --epsilon: an (ε, δ) cap, kept as zCDP.", _CAP),
     ] = None
-    rho: Annotated[
-        str | None, Option(help="The cap in ρ of zCDP.", metavar="NUMBER", rich_help_panel=_CAP)
-    ] = None
+    rho: Annotated[str | None, _number("The cap in ρ of zCDP.", _CAP)] = None
     mu: Annotated[
         str | None,
-        Option(help="The cap in μ of Gaussian privacy.", metavar="NUMBER", rich_help_panel=_CAP),
+        _number("The cap in μ of Gaussian privacy.", _CAP),
     ] = None
     slack: Annotated[
         str | None,
-        Option(
-            help="The part of δ for what may fail outright, such as discovered keys.",
-            metavar="NUMBER",
-            rich_help_panel=_CAP,
-        ),
+        _number("The part of δ for what may fail outright, such as discovered keys.", _CAP),
     ] = None
 
     def budget(self) -> Budget | None:
@@ -179,33 +156,23 @@ class GroupCap:
 
     group_epsilon: Annotated[
         str | None,
-        Option(
-            help="Make the group, with this cap in ε.", metavar="NUMBER", rich_help_panel=_GROUP
-        ),
+        _number("Make the group, with this cap in ε.", _GROUP),
     ] = None
     group_delta: Annotated[
         str | None,
-        Option(help="With --group-epsilon: its δ.", metavar="NUMBER", rich_help_panel=_GROUP),
+        _number("With --group-epsilon: its δ.", _GROUP),
     ] = None
     group_rho: Annotated[
         str | None,
-        Option(
-            help="Make the group, with this cap in ρ.", metavar="NUMBER", rich_help_panel=_GROUP
-        ),
+        _number("Make the group, with this cap in ρ.", _GROUP),
     ] = None
     group_mu: Annotated[
         str | None,
-        Option(
-            help="Make the group, with this cap in μ.", metavar="NUMBER", rich_help_panel=_GROUP
-        ),
+        _number("Make the group, with this cap in μ.", _GROUP),
     ] = None
     group_slack: Annotated[
         str | None,
-        Option(
-            help="The part of δ of the group for what may fail outright.",
-            metavar="NUMBER",
-            rich_help_panel=_GROUP,
-        ),
+        _number("The part of δ of the group for what may fail outright.", _GROUP),
     ] = None
 
     def budget(self) -> Budget | None:

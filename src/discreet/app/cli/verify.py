@@ -10,9 +10,9 @@ from typer import Argument, Exit, Option
 
 from discreet.app.cli import exits
 from discreet.app.cli.account import check_there
-from discreet.app.cli.answers import check_place
 from discreet.app.cli.dialect import translated
 from discreet.app.cli.options import flat
+from discreet.app.cli.outputs import check_places, key_files, ledger_files
 from discreet.app.cli.printing import AsJson, clean, console, note, show_document
 from discreet.errors import InvalidArgument
 
@@ -75,11 +75,11 @@ class Registry:
         ),
     ] = None
 
-    def check(self, *, sources: list[str | None]) -> None:
+    def check(self, *, kept: list[str]) -> None:
         """The file can be written, and all that is needed is given."""
         if self.registry is None:
             return
-        check_place(self.registry, option="--registry", sources=sources)
+        check_places({"--registry": self.registry}, kept=kept)
         needed = ("curator", "curator_type", "intended_use", "region", "author")
         missing = [f"--{n.replace('_', '-')}" for n in needed if not getattr(self, n)]
         if missing:
@@ -149,7 +149,10 @@ def verify(
 
     if ledger is not None:
         check_there(ledger)
-    registry.check(sources=[str(certificate), ledger])
+    read_too = [] if result is None else [str(result)]
+    registry.check(
+        kept=[str(certificate), *read_too, *ledger_files(ledger), *key_files(public_key)]
+    )
     read = Certificate.load(certificate)
     verdict = check(read, ledger=ledger, public_key=public_key, result=result)
     written = registry.registry if verdict.ok else None

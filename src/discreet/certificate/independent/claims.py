@@ -1,10 +1,10 @@
-"""Is a guarantee's document at least what the mechanisms amount to? Compared part by part."""
+"""Is a guarantee's document what the mechanisms amount to? Compared part by part."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from discreet.certificate.independent.derived import Derived
 from discreet.certificate.independent.discovery import Coin, dominated
@@ -13,28 +13,35 @@ from discreet.errors import InvalidArgument
 
 Key = tuple[Any, ...]
 
+_TIGHT: Final = Fraction(1, 2**40)  # how far the root of a sum of squares may be rounded up
 
-def covers(document: Mapping[str, Any], derived: Sequence[Derived]) -> bool:
-    """Whether every pair of the mechanisms is in the document, as often at least.
 
-    Gaussian ones are counted by the sum of their μ², which is what they compose to.
+def is_just(document: Mapping[str, Any], derived: Sequence[Derived]) -> bool:
+    """Whether the document has the pairs of the mechanisms, as often, and no others.
+
+    Gaussian ones are counted by the sum of their μ², which is what they compose to, and discovered
+    keys by what their coins tell.
     """
     claimed, coins = _read(document)
     needed: dict[Key, int] = {}
     for one in derived:
         for key, count in one.claim.items():
             needed[key] = needed.get(key, 0) + count
-    tables = [one.coins for one in derived if one.coins]
+    tables = [list(one.coins) for one in derived if one.coins]
+    least, told = _squares(needed), _squares(claimed)
     return (
-        _squares(claimed) >= _squares(needed)
+        least <= told <= least * (1 + _TIGHT)
+        and _others(claimed) == _others(needed)
+        and len(coins) == len(tables)
         and all(
-            claimed.get(key, 0) >= count
-            for key, count in needed.items()
-            if key[0] not in ("gdp", "keys")
+            dominated(table, told) and dominated(told, table)
+            for table, told in zip(tables, coins, strict=True)
         )
-        and len(coins) >= len(tables)
-        and all(dominated(list(table), told) for table, told in zip(tables, coins, strict=False))
     )
+
+
+def _others(parts: Mapping[Key, int]) -> dict[Key, int]:
+    return {key: count for key, count in parts.items() if key[0] not in ("gdp", "keys")}
 
 
 def _squares(parts: Mapping[Key, int]) -> Fraction:
@@ -78,7 +85,10 @@ def _key(part: Mapping[str, Any]) -> Key:
 
 
 def _coins(part: Mapping[str, Any]) -> list[Coin]:
-    pairs = part.get("coins")
+    """Where keys are discovered by the best rule there is nothing beside the coins."""
+    pairs, rest = part.get("coins"), {"base": {"epsilon": "0", "notion": "pure"}, "failing": "0"}
+    if {name: part.get(name) for name in rest} != rest or part.get("stepwise") is not False:
+        raise _unexpected("keys")
     if not isinstance(pairs, list) or not all(isinstance(p, list) and len(p) == 2 for p in pairs):
         raise _unexpected("coins")
     return [(read(p, "coins"), read(q, "coins")) for p, q in pairs]

@@ -86,11 +86,14 @@ def presence(tree: Mapping[str, Any]) -> Presence:
     if count is not None and (type(count) is not int or count < 1):
         raise _unexpected("keys")
     several = count is None or count > 1
-    if tree.get("unit") is None:
+    if tree.get("unit") is None and bound is None:
         return Presence(1, 1, 1, replaced, several)
-    if not isinstance(bound, Mapping):
+    if tree.get("unit") is None or not isinstance(bound, Mapping):
         raise _unexpected("bound")
+    by_group = (bound.get("max_groups"), bound.get("max_rows_per_group"))
     if (rows := bound.get("max_rows")) is not None:
+        if by_group != (None, None):
+            raise _unexpected("bound")
         rows = _whole(rows)
         return Presence(min(rows, count or rows), rows, rows, replaced, several)
     rows = _whole(bound.get("max_rows_per_group"))

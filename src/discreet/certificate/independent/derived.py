@@ -72,12 +72,26 @@ def _gaussian(mechanism: Mapping[str, Any]) -> Derived:
 
 
 def _quantiles(mechanism: Mapping[str, Any]) -> Derived:
-    """m probabilities are asked on ⌊log₂ m⌋ + 1 levels, and a row is in one question a level."""
-    asked = mechanism.get("probabilities")
-    if not isinstance(asked, list) or not asked:
-        raise _missing("probabilities")
-    levels = len(asked).bit_length()
-    return _many([(Range(_positive(mechanism, "epsilon") / levels), levels)])
+    """m probabilities are asked on ⌊log₂ m⌋ + 1 levels, and a row is in one question a level.
+
+    P(i) ∝ e^(−d/scale), where d rows are between candidate i and the rank p·n: a row moves d by p
+    or by 1 − p, up or down, and so the log of all probabilities within an interval of
+    2·max(p, 1 − p)·rows/scale."""
+    asked, scales = mechanism.get("probabilities"), mechanism.get("scales")
+    if not isinstance(asked, list) or not isinstance(scales, list) or not asked:
+        raise _missing("probabilities and scales")
+    rows, levels = _norm(mechanism["sensitivity"], "rows"), len(asked).bit_length()
+    each = {
+        2 * max(p, 1 - p) * rows / _above_zero(read(scale, "scales"), "scales")
+        for p, scale in zip((read(p, "probabilities") for p in asked), scales, strict=True)
+    }
+    if each != {_positive(mechanism, "epsilon") / levels}:
+        raise InvalidArgument(
+            name="epsilon",
+            expected="twice what the rows move a rank by, over the scale, once for each level",
+            given="another number",
+        )
+    return _many([(Range(*each), levels)])
 
 
 def _top_k(mechanism: Mapping[str, Any]) -> Derived:

@@ -26,7 +26,7 @@ class Points(NamedTuple):
     high: int
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """How many there are."""
         return self.high - self.low + 1
 
@@ -41,7 +41,7 @@ def points(aggregate: Document) -> Points:
     """For a quantile: the step is a power of two, at most the one that is asked for.
 
     >>> column = {"type": "integer"}
-    >>> points({"bounds": ["-3", "60"], "step": None, "column": column}).count
+    >>> points({"bounds": ["-3", "60"], "step": None, "column": column}).size
     64
     """
     lower, upper = (Fraction(end) for end in aggregate["bounds"])

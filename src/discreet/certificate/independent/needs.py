@@ -12,12 +12,15 @@ from discreet.certificate.independent.grids import is_grid_of, points, rungs
 Document = Mapping[str, Any]
 Test = Callable[[Document], bool]
 
-_VALUE = {"kind", "name", "column", "weight"}
+_VALUE = frozenset({"kind", "name", "column", "weight"})
 #: What is told of each kind of aggregate, and nothing else.
 FIELDS: Final = {
     "count": _VALUE,
     "count units": {"kind", "name", "weight"},
-    **dict.fromkeys(("sum", "mean", "variance", "std"), _VALUE | {"bounds"}),
+    "sum": _VALUE | {"bounds"},
+    "mean": _VALUE | {"bounds"},
+    "variance": _VALUE | {"bounds"},
+    "std": _VALUE | {"bounds"},
     "quantile": _VALUE | {"bounds", "probabilities", "step", "several"},
     "histogram": _VALUE | {"edges", "categories"},
     "top k": _VALUE | {"k", "candidates"},
@@ -116,7 +119,7 @@ def _ranks(aggregate: Document, tree: Document) -> Need:
     return Need(
         lambda one: (
             _chooses(one, "quantiles", "quantiles", column)
-            and (one["probabilities"], one["candidates"]) == (together, grid.count)
+            and (one["probabilities"], one["candidates"]) == (together, grid.size)
         ),
         canonical.text(["quantile", column, list(grid), together]),
     )

@@ -18,14 +18,20 @@ from discreet.certificate.independent.reals import read
 Document = Mapping[str, Any]
 
 _TIGHT: Final = Fraction(1, 2**60)  # how far a root may be rounded up
+_KIND, _COLUMN = frozenset({"kind"}), frozenset({"kind", "column"})
 #: What is told of each part, and nothing else.
 _PARTS: Final = {
-    **dict.fromkeys(("rows", "people"), {"kind"}),
-    **dict.fromkeys(("people by their groups", "people by their rows in a group"), {"kind"}),
-    **dict.fromkeys(("rows with a value", "rows with and without a value"), {"kind", "column"}),
-    **dict.fromkeys(("quantiles", "commonest"), {"kind", "column"}),
-    **dict.fromkeys(("sum", "sum of squares"), {"kind", "column", "grid"}),
-    "bins": {"kind", "column", "bins"},
+    "rows": _KIND,
+    "people": _KIND,
+    "people by their groups": _KIND,
+    "people by their rows in a group": _KIND,
+    "rows with a value": _COLUMN,
+    "rows with and without a value": _COLUMN,
+    "quantiles": _COLUMN,
+    "commonest": _COLUMN,
+    "sum": _COLUMN | {"grid"},
+    "sum of squares": _COLUMN | {"grid"},
+    "bins": _COLUMN | {"bins"},
 }
 
 
@@ -34,7 +40,7 @@ def faults(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
     found = [
         f"the noise for {one['for']} is for something else than it says"
         for one in mechanisms
-        if "part" in one and set(one["part"]) != _PARTS.get(one["part"]["kind"])
+        if "part" in one and frozenset(one["part"]) != _PARTS.get(one["part"]["kind"])
     ]
     if tree["kind"] != "query":
         return found + list(_bought_bound(tree, mechanisms))
@@ -62,6 +68,8 @@ def _aggregates(tree: Document) -> Iterator[str]:
         if set(one) != FIELDS[one["kind"]]:
             yield f"{one['name']} is told with more or less than such an aggregate has"
             continue
+        if one["kind"] == "histogram" and bool(one["edges"]) == bool(one["categories"]):
+            yield f"{one['name']} has edges and categories, or neither"
         for name in ("categories", "candidates"):
             listed = [(type(value), value) for value in one.get(name, ())]
             if len(set(listed)) != len(listed):
@@ -129,7 +137,8 @@ def _bought_bound(tree: Document, mechanisms: Sequence[Document]) -> Iterator[st
         len(mechanisms) == 1
         and mechanisms[0]["mechanism"] == "quantiles"
         and mechanisms[0]["part"]["kind"] == kinds[tree["kind"]]
-        and (_rows(mechanisms[0]), mechanisms[0]["times"]) == (steps, 1)
+        and _rows(mechanisms[0]) == steps
+        and mechanisms[0]["times"] == 1
         and mechanisms[0]["probabilities"] == [tree["coverage"]]
         and mechanisms[0]["candidates"] == tree["most"]
     )

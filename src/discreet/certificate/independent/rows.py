@@ -11,12 +11,17 @@ from typing import Any, Final
 
 Document = Mapping[str, Any]
 
-OPERATIONS: Final = frozenset(
-    "column literal eq ne lt le gt ge and or not add sub mul div floordiv neg abs floor clip "
-    "is_null fill_null cast lower upper strip length startswith endswith contains substring "
-    "concat year month day weekday hour is_in case".split()
+_LEAVES: Final = ("column", "literal")
+_LOGIC: Final = ("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "is_null", "is_in", "case")
+_NUMBERS: Final = ("add", "sub", "mul", "div", "floordiv", "neg", "abs", "floor", "clip")
+_CASTS: Final = ("cast", "fill_null")
+_LETTERS: Final = ("lower", "upper", "strip", "length", "substring", "concat")
+_FOUND: Final = ("startswith", "endswith", "contains")
+_DATES: Final = ("year", "month", "day", "weekday", "hour")
+OPERATIONS: Final = frozenset((*_LEAVES, *_LOGIC, *_NUMBERS, *_CASTS, *_LETTERS, *_FOUND, *_DATES))
+TYPES: Final = frozenset(
+    ("boolean", "integer", "real", "text", "date", "timestamp", "raw", "other")
 )
-TYPES: Final = frozenset("boolean integer real text date timestamp raw other".split())
 _DEEPEST: Final = 200
 
 
@@ -67,7 +72,7 @@ def _expressions(tree: Document) -> Iterator[Document]:
 
 def _is_known(expression: Document, depth: int = 0) -> bool:
     args = expression.get("args", ())
-    leaf = expression["op"] in ("column", "literal")
+    leaf = expression["op"] in _LEAVES
     return (
         depth < _DEEPEST
         and expression["op"] in OPERATIONS
@@ -82,4 +87,4 @@ def _is_column(expression: Document, name: str) -> bool:
     """The column itself, or read as the type of its keys."""
     if expression["op"] == "cast":
         (expression,) = expression["args"]
-    return expression["op"] == "column" and expression["value"] == name
+    return bool(expression["op"] == "column" and expression["value"] == name)
