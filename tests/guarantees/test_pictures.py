@@ -54,7 +54,7 @@ GUARANTEES = [
     compose([TotalVariation("1/4"), GDP(1)]),
     Approx(1, "1e-3").repeat(1000),
     SampledPair(GDP(1), "0.01").repeat(10_000),
-    Pure(1).repeat(10**6),
+    Pure(1).repeat(10**4),
 ]
 
 

@@ -26,8 +26,16 @@ _LINE = 84  # letters below the title
 _PLACES = 400  # steps along the time axis
 _LOW = 0.08  # a share of the cap below which it is left out of the picture
 _MARGIN = 0.04  # of the time shown, before the first charge and after the last
-_ONE_CHARGE = timedelta(hours=1)  # shown around a charge that is alone
-_HOURS, _DAYS, _YEAR = timedelta(days=1.5), timedelta(days=6), timedelta(days=300)
+# Shown before and after a charge that is alone: what comes after it is not known.
+_BEFORE, _AFTER = timedelta(seconds=45), timedelta(seconds=15)
+#: How ticks are written where less time than this is shown; above the last, by month.
+_TICKS: Final = (
+    (timedelta(seconds=6), "%H:%M:%S.%L"),
+    (timedelta(minutes=6), "%H:%M:%S"),
+    (timedelta(days=1.5), "%H:%M"),
+    (timedelta(days=6), "%b %-d %H:%M"),
+    (timedelta(days=300), "%b %-d"),
+)
 _WIDTH, _HEIGHT = 560, 280
 _BLUE, _DARK, _RED = "#8fb3dd", "#22303f", "#b3373b"
 _COLOURS: Final = (
@@ -45,7 +53,7 @@ def draw(entries: Sequence[Entry], *, dataset: str, account: Filter) -> Plot:
     top = 1.1 * cap if with_cap else 1.25 * spent
     layers = [_areas(rows, names, top, _symbol(account), _time_axis(entries))] if rows else []
     if with_cap:
-        words = in_words(type(account.limit), sum_of(account.limit), account.slack)
+        words = _words(account, sum_of(account.limit), account.slack)
         layers += _cap_line(cap, words, _symbol(account))
     subtitle = [
         part
@@ -53,7 +61,7 @@ def draw(entries: Sequence[Entry], *, dataset: str, account: Filter) -> Plot:
         for part in textwrap.wrap(line, _LINE)
     ]
     chart = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
-    return Plot(_dressed(chart, f"What was spent of {_short(dataset, 40)}", subtitle))
+    return Plot(_dressed(chart, f"Spending on {_short(dataset, 40)}", subtitle))
 
 
 # -- what is drawn ---------------------------------------------------------------------------------
@@ -106,8 +114,9 @@ def _times(entries: Sequence[Entry]) -> tuple[datetime, datetime, list[datetime]
     times: list[datetime] = []
     for entry in entries:
         times.append(max(entry.time, times[-1]) if times else entry.time)
-    margin = (times[-1] - times[0]) * _MARGIN or _ONE_CHARGE / 2
-    return times[0] - margin, times[-1] + margin, times
+    margin = (times[-1] - times[0]) * _MARGIN
+    before, after = (margin, margin) if margin else (_BEFORE, _AFTER)
+    return times[0] - before, times[-1] + after, times
 
 
 def _areas(
@@ -117,6 +126,7 @@ def _areas(
 
     several = len(names) > 1
     title, form = time
+    ticks = 3 if "%L" in form else 6  # by the space that their labels need
     colours = [*_COLOURS[: len(names)]] if several else [_BLUE]
     legend = alt.Legend(
         title=None, orient="right", symbolType="square", labelLimit=180, values=names[::-1]
@@ -129,7 +139,7 @@ def _areas(
                 "time:T",
                 title=title,
                 scale=alt.Scale(type="utc", nice=False),
-                axis=alt.Axis(format=form, tickCount=6, labelOverlap=True, grid=False),
+                axis=alt.Axis(format=form, tickCount=ticks, labelOverlap=True, grid=False),
             ),
             y=_height("spent:Q", top, symbol).stack("zero"),
             color=alt.Color(
@@ -140,7 +150,7 @@ def _areas(
             ),
             order=alt.Order("order:Q"),
             tooltip=[
-                alt.Tooltip("utcyearmonthdatehoursminutes(time):T", title="until"),
+                alt.Tooltip("utcyearmonthdatehoursminutesseconds(time):T", title="until"),
                 alt.Tooltip("analyst:N"),
                 alt.Tooltip("spent:Q", title=f"{symbol} spent", format=".6g"),
             ],
@@ -179,20 +189,24 @@ def _symbol(account: Filter) -> str:
     return in_words(type(account.limit), account.total, account.spent_slack).partition(" ")[0]
 
 
+def _words(account: Filter, total: Fraction, slack: Fraction) -> str:
+    """An amount to six digits."""
+    words = f"{_symbol(account)} = {number(float(total))}"
+    return f"{words} with δ₀ = {number(float(slack))}" if slack else words
+
+
 def _time_axis(entries: Sequence[Entry]) -> tuple[str, str]:
     """What is written below the axis and at its ticks."""
-    _, _, times = _times(entries)
+    start, end, times = _times(entries)
     first, last = times[0], times[-1]
     days = f"{first:%Y-%m-%d}" + f" to {last:%Y-%m-%d}" * (first.date() != last.date())
-    span = last - first
-    form = "%H:%M" if span < _HOURS else "%b %-d %H:%M" if span < _DAYS else "%b %-d"
-    return f"time (UTC), {days}", form if span < _YEAR else "%b %Y"
+    form = next((form for longest, form in _TICKS if end - start < longest), "%b %Y")
+    return f"time (UTC), {days}", form
 
 
 def _subtitle(entries: Sequence[Entry], account: Filter, *, with_cap: bool) -> list[str]:
     cap, failing = sum_of(account.limit), sum((e.costs[0].slack for e in entries), Fraction(0))
-    spent = in_words(type(account.limit), _sum(entries), failing)
-    limit = in_words(type(account.limit), cap, account.slack)
+    spent, limit = _words(account, _sum(entries), failing), _words(account, cap, account.slack)
     share = number(round(100 * float(_sum(entries) / cap), 1))
     people = len({entry.analyst for entry in entries} - {None})
     by = f" by {people:,} analyst{'s' * (people > 1)}" if people else ""
@@ -206,8 +220,10 @@ def _sum(entries: Sequence[Entry]) -> Fraction:
 
 
 def _short(name: str, longest: int) -> str:
+    """Cut in the middle: names that begin alike often end differently."""
     name = text(name)
-    return name if len(name) <= longest else name[: longest - 1] + "…"
+    end = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[: longest - 1 - end]}…{name[-end:]}"
 
 
 def _dressed(chart: Any, title: str, subtitle: list[str]) -> Any:

@@ -7,7 +7,7 @@ certificate or the head of `discreet ledger verify` elsewhere.
 
 from __future__ import annotations
 
-import secrets
+import os
 import threading
 import weakref
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ class PostgresStore:
                 hint="pass create=True to start one. If there was one, restore it: starting anew "
                 "would forget what was spent",
             )
-        begun = Head(secrets.token_hex(16), 0, START)
+        begun = Head(os.urandom(16).hex(), 0, START)
         Transaction(connection, begun).upgrade(0)
         values = {"one": 1, "number": 0, "document": begun.to_text()}
         connection.execute(head.insert(), values)

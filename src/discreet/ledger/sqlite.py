@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import threading
 import weakref
@@ -129,7 +128,7 @@ class SqliteStore:
     def _create(self, file: int, present: Head | None) -> None:
         """Head first: a ledger without one is never a fresh one, whatever crashed when."""
         if present is None:
-            present = Head(secrets.token_hex(16), 0, START)
+            present = Head(os.urandom(16).hex(), 0, START)
             self._head.write(file, present)
         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         sync_folder(self.path.parent)
