@@ -163,7 +163,7 @@ def test_an_older_version_is_brought_up_and_a_later_one_refused(tmp_path, monkey
 
 def test_a_path_with_spaces_and_unicode(tmp_path):
     path = tmp_path / "Bücher & 数据" / "наш ledger 'x'.ledger"
-    with pytest.raises(dp.InvalidArgument, match="there is no folder"):
+    with pytest.raises(dp.InvalidArgument, match="make the folder first"):
         dp.Ledger(path, create=True)
     path.parent.mkdir()
     with dp.Ledger(path, create=True) as ledger:

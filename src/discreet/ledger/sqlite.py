@@ -90,7 +90,12 @@ class SqliteStore:
         if not create and not head:
             raise self._none("there is none")
         if not self.path.parent.is_dir():
-            raise self._none(f"there is no folder {self.path.parent}")
+            raise InvalidArgument(
+                name="ledger",
+                expected="in a folder that exists",
+                given=self.name,
+                hint="make the folder first, if the path is right",
+            )
         with self._head.locked(create=create) as file:
             journal = _is_there(self.path)
             present = self._head.read(file, unfinished=not journal)
