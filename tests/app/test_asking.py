@@ -1,12 +1,6 @@
 """``discreet release`` and ``discreet explain``."""
 
-import csv
-import io
-import json
 from pathlib import Path
-
-import pyarrow.parquet as pq
-import pytest
 
 from tests.app.conftest import CITIES, ROWS, Run
 
@@ -114,6 +108,24 @@ def test_keys_are_discovered_for_a_delta(run: Run) -> None:
         assert "left out" in ended.result["suppressed"]
 
 
+def test_discover_is_never_a_key_by_accident(run: Run, ledger: str) -> None:
+    """Catches a literal key called discover that is charged: it serves all columns, or none."""
+    asked = ("release", "people.csv", "--unit", "person", "--count", "--group-by", "city")
+    crossed = (*asked, "--group-by", "member", "--epsilon", "2", "--delta", "1e-6", "--no-ledger")
+    for times in (1, 2):
+        ended = run(*crossed, *(("--keys", "discover") * times), "--json")
+        assert ended.code == 0, ended.err
+        assert {row["city"] for row in ended.result["rows"]} <= set(CITIES)
+        assert "left out" in ended.result["suppressed"]
+    paid = ("--epsilon", "1", "--delta", "1e-6", "--ledger", ledger)
+    both = ("--group-by", "member", "--keys", "discover", "--keys", "true,false")
+    for mixed in (both, ("--keys", "discover,A"), ("--keys", "A, discover")):
+        ended = run(*asked, *mixed, *paid)
+        assert ended.code == 2
+        assert "--keys-file" in ended.err
+    assert run("ledger", "show", ledger, "--json").result["accounts"][0]["spent"] == "0"
+
+
 def test_where_drops_rows(run: Run) -> None:
     """Catches conditions that are ignored or joined by or: nobody is both (noise below 40)."""
     ended = run(*COUNT, "--where", "city == 'A'", "--where", "city == 'B'", "--json")
@@ -138,88 +150,6 @@ def test_numbers_are_exact(run: Run, ledger: str) -> None:
         assert run(*asked, "--epsilon", spend).code == 0
     (dataset,) = run("ledger", "show", ledger, "--json").result["accounts"]
     assert dataset["spent"] == "3/10"
-
-
-@pytest.mark.parametrize("name", ["answer.csv", "answer.parquet", "answer.json"])
-def test_answers_are_written(run: Run, folder: Path, name: str) -> None:
-    """Catches a file of another format than its name says."""
-    ended = run(*COUNT, *BY_CITY, "--output", name)
-    assert ended.code == 0, ended.err
-    match Path(name).suffix:
-        case ".csv":
-            cities = [row["city"] for row in csv.DictReader(Path(name).read_text().splitlines())]
-        case ".parquet":
-            cities = pq.read_table(name)["city"].to_pylist()
-        case _:
-            cities = [row["city"] for row in json.loads(Path(name).read_text())["result"]["rows"]]
-    assert cities == list(CITIES)
-
-
-def test_answers_are_printed_as_csv(run: Run) -> None:
-    """Nothing but the table goes to standard output."""
-    ended = run(*COUNT, *BY_CITY, "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(ended.out)))
-    assert [row["city"] for row in rows] == list(CITIES)
-    assert set(rows[0]) == {"city", "n", "n_error"}
-
-
-def test_what_cannot_be_written_is_refused_before_it_is_charged(run: Run, ledger: str) -> None:
-    """Catches an answer that is paid for and lost; and the data written over."""
-    asked = ("release", "people.csv", "--unit", "person", "--count", "--epsilon", "1")
-    for output in ("nowhere/answer.csv", "answer.xls", "people.csv", ledger):
-        ended = run(*asked, "--ledger", ledger, "--output", output)
-        assert ended.code == 2, output
-    assert run(*asked, "--ledger", ledger, "--certificate", "nowhere/c.json").code == 2
-    for both in (("--output", "o.json", "--certificate", "./o.json"), ("--no-ledger",)):
-        assert run(*asked, "--ledger", ledger, *both).code == 2, both
-    (dataset,) = run("ledger", "show", ledger, "--json").result["accounts"]
-    assert dataset["spent"] == "0"
-
-
-def test_no_output_destroys_what_is_read_or_holds_the_budget(
-    run: Run, ledger: str, folder: Path
-) -> None:
-    """Catches the head of a ledger, half a key, or data by a pattern, written over after a charge;
-    and a file that the pattern would take for data the next time."""
-    (folder / "v").mkdir()
-    for name in ("v/a.csv", "v/b.csv", "keys.csv"):
-        (folder / name).write_text("person,city\n1,A\n2,B\n")
-    (folder / "keys.csv").write_text("city\nA\nB\n")
-    (folder / "k.key.pub").write_text("public")
-    (folder / "k.key").write_text("private")
-    (folder / "link.csv").symlink_to(folder / "v" / "a.csv")
-    (folder / "hard.json").hardlink_to(folder / f"{ledger}.head")
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    asked = ("release", "v/*.csv", "--unit", "person", "--count", "--epsilon", "1")
-    asked += ("--ledger", ledger, "--group-by", "city", "--keys-file", "keys.csv")
-    certificates = [f"{ledger}{ending}" for ending in ("", ".head", "-wal", "-shm", "-journal")]
-    certificates += ["k.key.pub", "k.key", "v/b.csv", "keys.csv", "hard.json"]
-    for path in certificates:
-        ended = run(*asked, "--key", "k.key", "--certificate", path)
-        assert ended.code == 2 and "another file" in ended.err, path
-    for path in ("v/a.csv", "v/new.csv", "link.csv", "keys.csv", "v/../v/b.csv"):
-        ended = run(*asked, "--output", path)
-        assert ended.code == 2 and "another file" in ended.err, path
-    assert run("ledger", "show", ledger, "--plot", f"{ledger}.head").code == 2
-    assert {path: path.read_bytes() for path in before} == before
-    (folder / "hard.json").unlink()
-    assert run(*asked, "--output", "answer.csv", "--certificate", "c.json").code == 0
-    facts = ("--curator", "a", "--curator-type", "Industry", "--intended-use", "b")
-    facts += ("--region", "c", "--author", "d", "--result", "answer.csv", "--ledger", ledger)
-    for path in ("c.json", "answer.csv", f"{ledger}.head"):
-        assert run("verify", "c.json", *facts, "--registry", path).code == 2, path
-    assert run("verify", "c.json", *facts, "--registry", "r.yaml").code == 0
-
-
-def test_an_answer_that_cannot_be_written_is_one_document(run: Run, ledger: str) -> None:
-    """Catches a note beside the document: with --json standard error is JSON. /dev/full is full."""
-    if not Path("/dev/full").exists():
-        pytest.skip("no device that is full")
-    Path("full.csv").symlink_to("/dev/full")
-    asked = ("release", "people.csv", "--unit", "person", "--count", "--epsilon", "1")
-    ended = run(*asked, "--ledger", ledger, "--output", "full.csv", "--json")
-    assert ended.code == 8
-    assert "the answer is kept" in ended.error["message"]
 
 
 def test_without_a_ledger_nothing_is_released_unless_said(run: Run) -> None:
@@ -257,6 +187,8 @@ def test_the_same_idempotency_key_gives_the_same_answer_for_one_charge(
         run(*asked, "--ledger", ledger, "--idempotency-key", "monday", "--json") for _ in range(2)
     )
     assert first.result["rows"] == second.result["rows"]
+    assert (first.result["stored"], second.result["stored"]) == (False, True)
+    assert first.result["record"] == second.result["record"]
     (dataset,) = run("ledger", "show", ledger, "--json").result["accounts"]
     assert dataset["spent"] == "1"
 

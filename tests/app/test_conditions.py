@@ -56,6 +56,9 @@ READ = {
     "age > 1 and age < 9 or city == 'A'": "((age > 1) & (age < 9)) | (city == 'A')",
     "age > 1 and (age < 9 or city == 'A')": "(age > 1) & ((age < 9) | (city == 'A'))",
     "not age > 1": "~(age > 1)",
+    "member": "member == true",
+    "not member and age > 1": "~(member == true) & (age > 1)",
+    "(member) or age > 1": "(member == true) | (age > 1)",
 }
 
 

@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
-from discreet.app.cli.drawing import bar, timeline
+from discreet.app.cli.drawing import bar, fitted, timeline
 from discreet.guarantees import GDP, Pure
 from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.accounts.notions import Notion, sum_of
@@ -92,7 +93,7 @@ def test_many_analysts_are_put_together_and_long_names_stay_apart() -> None:
     assert OTHERS in names
     long = "the very long name of a person that goes on, number "
     steps, *_ = layers(drawn(45, [long + "one", long + "two"]))
-    assert len({row["analyst"] for row in steps}) == 2
+    assert {row["analyst"][-3:] for row in steps} == {"one", "two"}  # what tells them apart
 
 
 def test_many_charges_are_few_steps() -> None:
@@ -109,6 +110,46 @@ def test_pictures_are_drawn_whatever_was_charged(charges: int) -> None:
     width, height = struct.unpack(">II", png[16:24])
     assert 800 < width < 2400
     assert 500 < height < 1200
+
+
+def test_time_is_written_as_finely_as_it_passes() -> None:
+    """Catches ticks that all say the same minute, and a future that nobody knows."""
+    forms = [
+        drawn(charges, ["ann"], every=every).chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]
+        for charges, every in (
+            (5, timedelta(seconds=1)),
+            (50, timedelta(seconds=1)),
+            (50, timedelta(minutes=1)),
+            (50, timedelta(days=1)),
+            (50, timedelta(days=30)),
+        )
+    ]
+    written = [form["format"] for form in forms]
+    assert written == ["%H:%M:%S.%L", "%H:%M:%S", "%H:%M", "%b %-d", "%b %Y"]
+    steps, *_ = layers(drawn(1, ["ann"], limit=Pure("0.05")))
+    assert datetime.fromisoformat(steps[-1]["time"]) - START <= timedelta(minutes=1)
+    few, account = history(10, ["ann"], every=timedelta(seconds=9))
+    lines = [line.plain for line in timeline(few, account, width=100)]
+    assert "a column is about" in lines[0] and "second" in lines[0]
+    assert "09:00:00" in lines[-1] and "09:01:21" in lines[-1]
+
+
+def test_the_legend_is_in_the_order_of_the_stack() -> None:
+    """Catches a legend that is upside down: the first of the stack is at the bottom of both."""
+    plot = drawn(60, ["ann", "bob", "cyd"])
+    colour = plot.chart.to_dict()["layer"][0]["encoding"]["color"]
+    steps, *_ = layers(plot)
+    first = sorted({(row["order"], row["analyst"]) for row in steps})
+    assert colour["legend"]["values"] == [name for _, name in reversed(first)]
+
+
+def test_names_that_are_cut_say_so() -> None:
+    """Catches a name that ends where the space does, as if it were whole."""
+    assert fitted("annabelle one", 9) == "anna… one"
+    assert fitted("annabelle two", 9) == "anna… two"
+    assert fitted("李雷李雷", 5) == "李…雷"
+    assert fitted("ann", 5) == "ann  "
+    assert all(cell_len(fitted("李a雷b李c雷", width)) == width for width in range(1, 12))
 
 
 def test_a_clock_that_was_set_back_stands_still() -> None:

@@ -42,7 +42,8 @@ def used(spent: Path, folder: Path) -> str:
 def test_making_a_ledger_twice_changes_nothing(run: Run, ledger: str) -> None:
     """Catches a second `create` that resets, and a cap that is changed."""
     again = ("ledger", "create", ledger, "--dataset", "people", "--unit", "person")
-    assert run(*again, "--epsilon", "3").code == 0
+    assert run(*again, "--epsilon", "3").out.count("was there already") == 2
+    assert run(*again, "--epsilon", "3", "--json").result["accounts"][0]["existed"] is True
     assert run(*again, "--epsilon", "4").code == 3
     assert run(*again, "--rho", "1").code == 3
     assert run(*again[:-2], "--epsilon", "3").code == 3
@@ -79,7 +80,8 @@ def test_show_has_accounts_time_and_releases(run: Run, used: str) -> None:
     shown = run("ledger", "show", used).out
     assert "ε = 1.2 of ε = 3" in shown
     assert "ε = 0.5 of ε = 1" in shown
-    assert "no cap of their own" in shown
+    assert "ε = 0.5 spent, no cap of their own, 2 releases" in shown
+    assert shown.count("no answer") == 4
     assert "[red]" in shown
     assert "no name" in shown  # the two charges by hand
     assert shown.count("by hand") == 4
@@ -138,6 +140,14 @@ def test_show_fits_narrow_and_wide_terminals(
         assert max(map(len, chart)) <= max(columns, 34)
 
 
+def test_show_repeats_a_cap_as_it_was_stated(run: Run) -> None:
+    """Catches ρ where ε and δ were said, and twelve digits of it."""
+    made = ("ledger", "create", "a.ledger", "--dataset", "people", "--epsilon", "2")
+    assert run(*made, "--delta", "1e-6").code == 0
+    shown = run("ledger", "show", "a.ledger").out
+    assert "ρ = 0 of ρ = 0.0834417 with δ₀ = 5e-07, which keeps ε = 2 at δ = 1e-06" in shown
+
+
 def test_show_is_in_colour_on_a_terminal(
     run: Run, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +156,9 @@ def test_show_is_in_colour_on_a_terminal(
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert "\x1b[32m" in run("ledger", "show", used).out  # green: less than 70 % is spent
+    monkeypatch.setenv("COLUMNS", "60")
+    told = run("ledger", "show", used).out  # a question that does not fit stands below
+    assert "\n        The number of rows (n)." in told
 
 
 def test_show_gives_a_document_and_a_picture(run: Run, used: str, folder: Path) -> None:
@@ -155,7 +168,8 @@ def test_show_gives_a_document_and_a_picture(run: Run, used: str, folder: Path) 
     assert (folder / "a.svg").read_text().startswith("<svg")
     dataset, *_ = shown.result["accounts"]
     assert dataset["spent"] == "6/5"
-    assert [entry["number"] for entry in shown.result["releases"]] == [3, 4, 7, 9, 11, 12]
+    answered = {entry["number"]: entry["answered"] for entry in shown.result["releases"]}
+    assert answered == {3: False, 4: False, 7: True, 9: True, 11: False, 12: False}
     assert run("ledger", "show", used, "--plot", "a.gif").code == 2
     assert run("ledger", "show", used, "--plot", used).code == 2
 
@@ -169,7 +183,9 @@ def test_show_gives_a_stored_answer_again(run: Run, used: str) -> None:
     assert run("ledger", "show", used, "--release", "7", *again).out.startswith("n,n_error\n")
     assert run("verify", "again.json", "--ledger", used, "--result", "again.csv").code == 0
     assert run("ledger", "show", used, *again).code == 2
-    assert run("ledger", "show", used, "--release", "3").code == 2  # by hand: no answer
+    by_hand = run("ledger", "show", used, "--release", "3")
+    assert by_hand.code == 2
+    assert "3, which was charged and has no answer" in by_hand.err
     assert run("ledger", "show", used, "--release", "6").code == 2  # no release at all
     assert run("ledger", "show", used, "--json").result["accounts"][0]["spent"] == "6/5"
 
@@ -195,7 +211,8 @@ def test_an_analyst_is_bound_by_a_cap_of_their_own(run: Run, used: str) -> None:
     assert ended.code == 4
     assert "ann" in ended.error["account"]
     listed = run("ledger", "analysts", used, "--json").result["accounts"]
-    assert {account["name"]: account["spent"] for account in listed}["ann"] == "1/2"
+    spent = {account["name"]: account["spent"] for account in listed}
+    assert spent == {"people": "6/5", "ann": "1/2", BOB: "1/2"}
     assert run("ledger", "analysts", used, "--epsilon", "1").code == 2
 
 
@@ -204,14 +221,20 @@ def test_verify_says_what_was_checked_and_knows_a_noted_record(run: Run, used: s
     checked = run("ledger", "verify", used, "--json").result
     head = f"{checked['head']['number']}:{checked['head']['hash']}"
     assert (checked["ok"], checked["charges"], checked["signed"]) == (True, 6, False)
-    assert run("ledger", "verify", used, "--expect", head).code == 0
+    assert checked["unanswered"] == [3, 4, 11, 12]
+    assert "records 3, 4, 11, 12." in run("ledger", "verify", used).out
+    agreed = run("ledger", "verify", used, "--expect", head)
+    assert agreed.code == 0
+    assert "older copy" not in agreed.out
+    assert f"--expect: {head}" in agreed.out
     with dp.Ledger(used) as opened:
         opened.charge(dp.Pure("0.1"), dataset="people", analyst="ann", question="later")
     assert run("ledger", "verify", used, "--expect", head).code == 0
     for other in (f"{checked['records']}:{'0' * 64}", f"99999:{head.partition(':')[2]}"):
         ended = run("ledger", "verify", used, "--expect", other)
         assert ended.code == 1
-        assert "is NOT the one noted" in ended.out
+        assert ended.out.startswith("FAILED: ")  # the first thing that is read
+    assert "there is no record 99999" in ended.out
 
 
 def test_a_damaged_ledger_ends_with_its_code(run: Run, used: str, folder: Path) -> None:
@@ -250,7 +273,9 @@ def test_a_key_is_made_once_and_signs_the_ledger(run: Run, folder: Path) -> None
     assert run("key", "create", "nowhere/my.key").code == 2
     cap = ("--dataset", "people", "--epsilon", "3")
     assert run("ledger", "create", "s.ledger", "--key", "my.key", *cap).code == 0
-    assert run("ledger", "verify", "s.ledger", "--json").result["signed"] is True
+    verified = run("ledger", "verify", "s.ledger", "--json").result
+    assert (verified["signed"], verified["public_key"]) == (True, made.result["key"])
+    assert made.result["key"] in run("ledger", "verify", "s.ledger").out
     assert run("key", "create", "other.key").code == 0
     assert run("ledger", "show", "s.ledger", "--key", "other.key").code == 3
 
@@ -272,7 +297,10 @@ def test_a_certificate_is_verified(run: Run, ledger: str, folder: Path) -> None:
         *("--ledger", ledger, "--certificate", "c.json", "--output", "a.csv"),
     )
     assert ended.code == 0, ended.err
-    assert run("verify", "c.json").code == 0
+    told = run("verify", "c.json").out.splitlines()
+    assert told[0].startswith("Certificate of a release from people")
+    assert told[-1].startswith("Nothing failed: ")
+    assert told[-1].endswith("not signed, so anyone could have written it")
     whole = ("verify", "c.json", "--ledger", ledger, "--result", "a.csv")
     told = run(*whole, "--json")
     assert told.code == 0, told.out
@@ -284,7 +312,8 @@ def test_a_certificate_is_verified(run: Run, ledger: str, folder: Path) -> None:
     (folder / "c.json").write_text(json.dumps(document))
     forged = run(*whole)
     assert forged.code == 1
-    assert forged.out.startswith("Failed:")
+    assert "\nFailed:\n" in forged.out
+    assert forged.out.splitlines()[-1].startswith("FAILED: its digest")
     assert run("verify", "nowhere.json").code == 2
     assert run("verify", "c.json", "--ledger", "nowhere.ledger").code == 2
     assert run("verify", "people.csv").code == 2

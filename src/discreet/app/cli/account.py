@@ -6,25 +6,37 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typer import Option
 
+from discreet.app.cli.budgets import budget_of
+from discreet.app.cli.dialect import called
+from discreet.app.cli.making import check_names
 from discreet.app.cli.outputs import key_files, ledger_files
-from discreet.app.cli.spending import Cap, Spending, budget_of
+from discreet.app.cli.presence import check_place, check_there, in_a_command, is_there
+from discreet.app.cli.spending import Cap, Spending
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from discreet.app.cli.spending import Budget
+    from discreet.app.cli.budgets import Budget
+    from discreet.ledger.ledger import Ledger
     from discreet.query.explain import Explanation
     from discreet.query.plan import Plan
     from discreet.query.table import Query, Table
     from discreet.session import Session
 
 _LEDGER = "The ledger"
+
+
+class Opened(NamedTuple):
+    """A session, and the ledger that it charges, if there is one."""
+
+    session: Session
+    ledger: Ledger | None
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,8 @@ class Account:
         bool,
         Option(
             "--create",
-            help="Make the ledger and the dataset if they are not there; needs the cap.",
+            help="Make the ledger and the dataset if they are not there; needs the cap. The "
+            "dataset is named after the ledger's file unless --dataset says otherwise.",
             rich_help_panel=_LEDGER,
         ),
     ] = False
@@ -103,25 +116,26 @@ class Account:
             )
 
     @contextmanager
-    def session(
-        self, query: Query, table: Table, cap: Cap, spending: Spending
-    ) -> Iterator[Session]:
+    def hinted(self) -> Iterator[None]:
+        """What to do where a budget does not hold what is asked of it."""
+        from discreet.errors import BudgetExceeded
+
+        try:
+            yield
+        except BudgetExceeded as error:
+            shown = f": discreet ledger show {in_a_command(self.ledger or '')} says who spent it"
+            error.add_note(f"ask for less{'' if self.no_ledger else shown}")
+            raise
+
+    @contextmanager
+    def session(self, query: Query, table: Table, cap: Cap, spending: Spending) -> Iterator[Opened]:
         """A session on the ledger; without one, on a budget that just holds this answer."""
         import discreet as dp
 
         if self.ledger is not None and not self.no_ledger:
             self._check_creation(cap)
             with dp.Ledger(self.ledger, create=self.create, key=self.key) as ledger:
-                yield dp.Session(
-                    table,
-                    budget=cap.budget(),
-                    slack=cap.slack,
-                    ledger=ledger,
-                    create=self.create,
-                    dataset=self.dataset,
-                    analyst=self.analyst,
-                    key=self.key,
-                )
+                yield Opened(self._on(ledger, table, cap), ledger)
             return
         if not self.no_ledger:
             raise InvalidArgument(
@@ -141,7 +155,7 @@ class Account:
         slack: Fraction | str | None = cap.slack
         if budget is None:
             budget, slack = _just_enough(query, spending)
-        yield dp.Session(
+        session = dp.Session(
             table,
             budget=budget,
             slack=slack,
@@ -150,6 +164,33 @@ class Account:
             analyst=self.analyst,
             key=self.key,
         )
+        yield Opened(session, None)
+
+    def _on(self, ledger: Ledger, table: Table, cap: Cap) -> Session:
+        """A session on a ledger that is open; who or what is not in it can be added."""
+        import discreet as dp
+
+        assert self.ledger is not None
+        place = in_a_command(self.ledger)
+        dataset, analyst = quote(self.dataset or "NAME"), quote(self.analyst or "NAME")
+        if self.dataset is None and len(ledger.datasets) == 1:
+            dataset = quote(ledger.datasets[0].name)
+        who = f"add them: discreet ledger analysts {place} --dataset {dataset} --add {analyst}"
+        what = f"add it: discreet ledger create {place} --dataset {dataset} --epsilon 3"
+        with (
+            called("--analyst", "analyst", hint=who),
+            called("--dataset", "dataset", hint=what if self.dataset else ""),
+        ):
+            return dp.Session(
+                table,
+                budget=cap.budget(),
+                slack=cap.slack,
+                ledger=ledger,
+                create=self.create,
+                dataset=self.dataset,
+                analyst=self.analyst,
+                key=self.key,
+            )
 
     def _check_creation(self, cap: Cap) -> None:
         """Nothing is made unasked, nor left behind empty where a budget is missing."""
@@ -164,8 +205,12 @@ class Account:
                 hint="it is the most that all answers together may cost one person, and stays "
                 "fixed; as in --budget-epsilon 3",
             )
+        else:
+            check_place(self.ledger)
+        if self.create:
+            check_names(dataset=self.dataset)
         if cap.budget() is not None:
-            check_cap(cap.budget(), cap.slack)
+            cap.check()
 
     def explain(self, query: Query, table: Table, cap: Cap, spending: Spending) -> Explanation:
         """What a release would do; without a ledger or a cap, leaving out what would be left."""
@@ -174,37 +219,8 @@ class Account:
         if alone and cap.budget() is None:
             return _explain_alone(query, arguments)
         pays = replace(self, no_ledger=alone, create=False, idempotency_key=None)
-        with pays.session(query, table, cap, spending) as session:
-            return session.explain(query, **arguments)
-
-
-def is_there(ledger: str) -> bool:
-    """Is there such a file? What is behind an address shows when it is opened."""
-    return "://" in ledger or Path(ledger).exists()
-
-
-def check_there(ledger: str) -> None:
-    """A missing ledger, in the words of the command line: it is never made unasked."""
-    if not is_there(ledger):
-        raise InvalidArgument(
-            name="the ledger",
-            expected="a file that is there",
-            given=InvalidArgument.describe_parameter(ledger),
-            hint="if there was one, restore it, since a new one would forget what was spent; "
-            f"for a first one: discreet ledger create {ledger} --dataset NAME --epsilon 3",
-        )
-
-
-def check_cap(budget: Budget | None, slack: str | None) -> None:
-    """Refuse a cap that cannot be, before a ledger is made for it."""
-    from discreet.ledger import Cap
-
-    if budget is not None:
-        Cap.read(budget, slack)
-    elif slack is not None:
-        raise InvalidArgument(
-            name="the slack", expected="given with the cap that it is a part of", given="alone"
-        )
+        with pays.session(query, table, cap, spending) as opened:
+            return opened.session.explain(query, **arguments)
 
 
 def _just_enough(query: Query, spending: Spending) -> tuple[Budget, Fraction | str | None]:

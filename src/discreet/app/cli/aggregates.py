@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import discreet as dp
+from discreet.app.cli.dialect import called
 from discreet.app.cli.values import REAL, listed, typed
 from discreet.errors import InvalidArgument
 from discreet.exact import integer
@@ -28,7 +29,9 @@ def bounded(option: str, texts: list[str]) -> Iterator[Named]:
         name, (column, lower, upper) = _from_right(
             text, f"--{option}", ("column", "lower", "upper")
         )
-        yield name or f"{option}_{column}", build(column, bounds=(lower, upper))
+        with called(f"the bounds of --{option}", "bounds"):
+            made = build(column, bounds=(lower, upper))
+        yield name or f"{option}_{column}", made
 
 
 def quantiles(texts: list[str]) -> Iterator[Named]:
@@ -42,7 +45,8 @@ def quantiles(texts: list[str]) -> Iterator[Named]:
         name, (column, share, lower, upper) = _from_right(text, "--quantile", parts)
         shares = listed(share, option="--quantile")
         asked: Any = shares if len(shares) > 1 else shares[0]
-        made = dp.quantile(column, asked, bounds=(lower, upper))
+        with called("--quantile"):
+            made = dp.quantile(column, asked, bounds=(lower, upper))
         yield name or f"{_percentile(made.probabilities)}_{column}", made
 
 
@@ -56,13 +60,16 @@ def histograms(texts: list[str], schema: Schema) -> Iterator[Named]:
     """
     for text in texts:
         name, (column, items) = _from_left(text, "--histogram", ("column", "edges or categories"))
-        kind, values = schema.field(column).type, listed(items, option="--histogram")
+        kind = schema.field(column, argument="the column of --histogram").type
+        values = listed(items, option="--histogram")
         numbers = kind is Type.RAW and all(REAL.fullmatch(value) for value in values)
-        if kind.is_number or numbers:
-            yield name or column, dp.histogram(column, edges=values)
-        else:
-            categories = [typed(value, kind, option="--histogram") for value in values]
-            yield name or column, dp.histogram(column, categories=categories)
+        with called("--histogram"):
+            if kind.is_number or numbers:
+                made = dp.histogram(column, edges=values)
+            else:
+                categories = [typed(value, kind, option="--histogram") for value in values]
+                made = dp.histogram(column, categories=categories)
+        yield name or column, made
 
 
 def commonest(option: str, texts: list[str], schema: Schema) -> Iterator[Named]:
@@ -70,7 +77,7 @@ def commonest(option: str, texts: list[str], schema: Schema) -> Iterator[Named]:
     parts = ("column", "k", "candidates") if option == "--top-k" else ("column", "candidates")
     for text in texts:
         name, (column, *several, items) = _from_left(text, option, parts)
-        kind = schema.field(column).type
+        kind = schema.field(column, argument=f"the column of {option}").type
         candidates = [typed(item, kind, option=option) for item in listed(items, option=option)]
         if several:
             k = integer(several[0], name="k of --top-k", minimum=1)
@@ -85,8 +92,8 @@ def once(pairs: list[Named]) -> dict[str, Aggregate]:
     for name, aggregate in pairs:
         if name in named:
             raise InvalidArgument(
-                name=name,
-                expected="the name of one aggregate",
+                name=f'the name "{name}"',
+                expected="that of one aggregate",
                 given="that of two",
                 hint="put a name before one of them, as in --mean pay=income:0:200000",
             )

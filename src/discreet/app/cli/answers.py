@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from discreet.app.cli.amounts import short
 from discreet.app.cli.outputs import check_places
-from discreet.app.cli.printing import console, document, note
+from discreet.app.cli.printing import console, document, note, say
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -37,13 +38,13 @@ class Answer:
         ),
     ] = None
     format: Annotated[
-        str,
+        str | None,
         Option(
-            help="How to print it; --json is the same as --format json.",
+            help="How to print it: as a table unless given; --json is the same as --format json.",
             metavar="table|csv|json",
             rich_help_panel=_ANSWER,
         ),
-    ] = "table"
+    ] = None
     certificate: Annotated[
         Path | None,
         Option(
@@ -52,22 +53,42 @@ class Answer:
             rich_help_panel=_ANSWER,
         ),
     ] = None
+    force: Annotated[
+        bool,
+        Option(
+            "--force",
+            help="Let --output and --certificate write over files that are there.",
+            rich_help_panel=_ANSWER,
+        ),
+    ] = False
 
-    def check(self, *, kept: Iterable[str]) -> None:
-        """Refuse what could not be written, before anything is charged, and what is ``kept``."""
-        if self.format not in _FORMATS:
+    def check_format(self, *, as_json: bool) -> None:
+        """Refuse a format that is none, and two of them."""
+        if self.format is not None and self.format not in _FORMATS:
             raise InvalidArgument(
                 name="--format",
                 expected="table, csv or json",
                 given=InvalidArgument.describe_parameter(self.format),
             )
+        if as_json and self.format not in (None, "json"):
+            raise InvalidArgument(
+                name="--format",
+                expected="left out with --json, which prints one document",
+                given=InvalidArgument.describe_parameter(self.format),
+                hint="--output FILE writes the table as well, as .csv or .parquet",
+            )
+
+    def check(self, *, kept: Iterable[str], as_json: bool) -> None:
+        """Refuse what could not be written, before anything is charged, and what is ``kept``."""
+        self.check_format(as_json=as_json)
         if self.output is not None and self.output.suffix.lower() not in _SUFFIXES:
             raise InvalidArgument(
                 name="--output",
                 expected="a name that ends in .csv, .parquet or .json",
                 given=InvalidArgument.describe_parameter(self.output.suffix),
             )
-        check_places({"--output": self.output, "--certificate": self.certificate}, kept=kept)
+        places = {"--output": self.output, "--certificate": self.certificate}
+        check_places(places, kept=kept, new=not self.force)
 
     @property
     def is_asked(self) -> bool:
@@ -80,26 +101,31 @@ class Answer:
         *,
         command: str = "release",
         facts: Mapping[str, Any] = MappingProxyType({}),
+        beside: Iterable[str] = (),
         as_json: bool,
     ) -> None:
-        """Write the files, then print."""
-        text = document(command, {**facts, **document_of(result)})
+        """Write the files, then print, with lines ``beside`` the table."""
+        text = document(command, {**document_of(result), **facts})
         if self.certificate is not None:
             result.certificate.save(self.certificate)
         if self.output is not None:
             write(result, self.output, text)
-            if not as_json:
+            if not as_json and self.format != "json":
                 note(f"written to {self.output}")
         if as_json or self.format == "json":
             print(text)
         elif self.format == "csv":
             sys.stdout.write(str(result.to_csv()).replace("\r\n", "\n"))
+            for line in beside:
+                note(line)
         else:
             show(result)
+            say(*beside)
 
 
 def show(result: Result) -> None:
     """A table: in colour and fitted to a terminal, plain and in full width when piped."""
+    result = replace(result, cost=short(result.cost))
     if sys.stdout.isatty():
         console().print(result)
     else:

@@ -8,7 +8,11 @@ from discreet.app.cli.exits import Unwritten
 from discreet.app.cli.options import flat
 from discreet.app.cli.printing import AsJson, say, show_document
 from discreet.app.cli.question import Question
+from discreet.app.cli.receipts import receipt
 from discreet.app.cli.spending import Cap, Spending
+
+#: Of a release without a ledger.
+_UNKEPT = {"record": None, "ledger": None, "stored": False, "charged": None, "remaining": None}
 
 
 @flat
@@ -31,14 +35,20 @@ def release(
     """
     account.check()
     files = [question.data, *([question.keys_file] if question.keys_file else [])]
-    answer.check(kept=[*files, *account.files])
+    answer.check(kept=[*files, *account.files], as_json=printed.json)
+    question.check_delta(spending)
     arguments = spending.arguments()
     table = question.table()
     query = question.query(table)
-    with account.session(query, table, cap, spending) as session:
-        result = session.release(query, **arguments, idempotency_key=account.idempotency_key)
+    with account.session(query, table, cap, spending) as (session, ledger):
+        with account.hinted():
+            result = session.release(query, **arguments, idempotency_key=account.idempotency_key)
+        paid = receipt(ledger, result) if ledger else None
+    facts = paid.document() if paid else _UNKEPT
     try:
-        answer.deliver(result, as_json=printed.json)
+        answer.deliver(
+            result, facts=facts, beside=paid.lines() if paid else (), as_json=printed.json
+        )
     except BrokenPipeError:
         raise  # nobody reads on
     except OSError as error:
@@ -66,6 +76,9 @@ def explain(
       discreet explain people.csv --unit person --group-by city --keys A,B,C \\
         --count --mean income:0:200000 --epsilon 0.5
     """
+    account.check()
+    answer.check_format(as_json=printed.json)
+    question.check_delta(spending)
     table = question.table()
     query = question.query(table)
     told = account.explain(query, table, cap, spending)

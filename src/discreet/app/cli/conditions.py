@@ -5,12 +5,13 @@
     condition  = term { "or" term }
     term       = factor { "and" factor }
     factor     = "not" factor | "(" condition ")" | comparison
-    comparison = column ("==" | "!=" | "<" | "<=" | ">" | ">=") value
+    comparison = column ("==" | "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") value
                | column ["not"] "in" "(" value { "," value } ")"
                | column "is" ["not"] "null"
+               | column                          (of true and false)
 
-A column stands on the left, in quotes if its name needs them. A value is a number, a date such
-as 2026-01-31, true or false, or text in quotes.
+A column stands on the left, in double quotes if its name needs them. A value is a number, a date
+such as 2026-01-31, true or false, or text in quotes.
 """
 
 from __future__ import annotations
@@ -115,6 +116,11 @@ class _Reader:
         if self._takes("in"):
             listed = cell.is_in(self._values(column))
             return ~listed if negated else listed
+        if not negated and self._ends():
+            if column is not Type.BOOLEAN:  # cells of a CSV file have no type before they are used
+                raise self._refused(f'if "{name}" holds true and false, say {name} == true')
+            alone: Cell = operator.eq(cell, True)
+            return alone
         kind, sign = self._next()
         if negated or kind != "sign" or sign not in _COMPARE:
             raise self._refused("after the column comes ==, !=, <, <=, >, >=, in or is")
@@ -160,6 +166,13 @@ class _Reader:
             tokens.append(("quoted" if quoted else kind, part))
             place = found.end()
         return tokens
+
+    def _ends(self) -> bool:
+        """Is the column followed by nothing that belongs to it?"""
+        if self._kind() == "end":
+            return True
+        kind, part = self._tokens[self._place]
+        return (kind, part.lower()) in (("word", "and"), ("word", "or"), ("sign", ")"))
 
     def _kind(self) -> str:
         return self._tokens[self._place][0] if self._place < len(self._tokens) else "end"

@@ -3,24 +3,74 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
+from discreet.errors import InvalidArgument
+
+_NEW: Final = "discreet ledger create LEDGER --dataset NAME"
 _PHRASES: Final = {
     ".bound(max_groups=3, max_rows_per_group=5)": "--max-groups 3 --max-rows-per-group 5",
     ".bound(max_rows=10)": "--max-rows 10",
     "bound(max_groups=3, max_rows_per_group=5)": "--max-groups 3 --max-rows-per-group 5",
+    'dp.table(..., unit="column")': "--unit COLUMN",
+    "create=True and a budget": "--create and a cap such as --budget-epsilon 3",
     "create=True": "--create",
     "budget=dp.Pure(3)": "--budget-epsilon 3",
     'keys=["A", "B"]': "--keys A,B",
     'keys="discover"': "--keys discover",
     "dataset=...": "--dataset NAME",
     "bounds=(lower, upper)": "COLUMN:LOWER:UPPER",
+    "; session.release_bounds buys them privately": "",
+    '3, 0.1, "1/3", Fraction(1, 3) or Decimal("0.1")': "3, 0.1, 1e-6 or 1/3",
+    "discreet.signing.create_key(path)": "discreet key create FILE",
+    "to check a signature, give it as public_key": "to check a signature, give it as --public-key",
+    "read the file that certificate.save(path) wrote": "name the file that release wrote with "
+    "--certificate",
+    "say row.x.is_null() or row.x.is_not_null()": "say x is null or x is not null",
+    'say it with .cast("real")': "say it with --schema COLUMN=real",
+    "open a session with a budget such as dp.Approx(epsilon, delta)": "ask of a dataset whose cap "
+    f"has a δ. A cap is never changed, so that is a new one: {_NEW} --epsilon 3 --delta 1e-6",
+    "open a session with a budget in ρ, μ or (ε, δ)": "ask of a dataset whose cap is in ρ, μ or "
+    f"(ε, δ). A cap is never changed, so that is a new one: {_NEW} --rho 0.5",
+    "another budget was given": "another one was given",
+    "Leave the budget out to go on with it": "Leave it out to go on with it",
+    "open the table with the same": "say the same",
+    "open one with slack, or use what needs no delta": "list the keys, or ask of a dataset with "
+    f"slack, which is a new one: {_NEW} --rho 0.5 --slack 1e-6",
+    "for an (ε, δ) cap use Filter.from_epsilon_delta": "for an (ε, δ) cap add a δ",
+    "ledger.add_analyst(...), or discreet ledger, adds one": "add them: discreet ledger analysts "
+    "LEDGER --dataset NAME --add NAME",
+    "ledger.add_dataset(...), or discreet ledger, adds one": f"add it: {_NEW} --epsilon 3",
+    "ledger.add_group(...), or discreet ledger, adds one": "add it: discreet ledger create LEDGER "
+    "--group NAME --group-epsilon 5",
 }
-_KEYWORD: Final = re.compile(
-    r"\b(epsilon|delta|rho|mu|error|group_size|dataset|analyst|unit|relation|schema|delimiter|"
-    r"ledger|key|slack|max_groups|max_rows_per_group|max_rows|idempotency_key|keys|"
-    r"public_key|result)=(\w*)"
+_OPTIONS: Final = (
+    *("epsilon", "delta", "rho", "mu", "error", "group_size", "dataset", "analyst", "unit"),
+    *("relation", "schema", "delimiter", "key", "slack", "max_groups", "max_rows_per_group"),
+    *("max_rows", "idempotency_key", "keys", "public_key", "result", "group_by", "where"),
+    *("create", "ledger"),
 )
+_NAMES: Final = {
+    "source": "DATA",
+    "certificate": "CERTIFICATE",
+    "column": "the column",
+    "bound": "--max-rows",
+    "budget": "the cap",
+    "limit": "the cap",
+    "groups": "--group",
+    "path": "FILE",
+    "ledger": "the ledger",
+    "region": "--region",
+    "curator_type": "--curator-type",
+    **{name: f"the column of --{name}" for name in ("sum", "mean", "median", "quantile")},
+    **{name: f"the column of --{name}" for name in ("variance", "std", "histogram")},
+    "top_k": "the column of --top-k",
+    "most_common": "the column of --most-common",
+}
+_KEYWORD: Final = re.compile(rf"\b({'|'.join(_OPTIONS)})=(\"[^\"]*\"|\w*)")
+_TYPE: Final = re.compile(r" \((str|int|float|Fraction|Decimal)\)")
 
 
 def translated(message: str) -> str:
@@ -28,12 +78,47 @@ def translated(message: str) -> str:
 
     >>> translated("say delimiter= for another, or pass create=True and epsilon=0.5")
     'say --delimiter for another, or pass --create and --epsilon 0.5'
+    >>> translated('say which, as in dataset="visits"')
+    'say which, as in --dataset visits'
     """
     for python, shell in _PHRASES.items():
         message = message.replace(python, shell)
     return _KEYWORD.sub(_option, message)
 
 
+def in_the_shell(error: InvalidArgument) -> InvalidArgument:
+    """The same mistake, of an option where it is that of an argument; what was typed is text.
+
+    >>> error = InvalidArgument(name="max_rows", expected="1 or above", given="0 (int)")
+    >>> str(in_the_shell(error))
+    '--max-rows must be 1 or above, got 0'
+    """
+    option = f"--{error.name.replace('_', '-')}" if error.name in _OPTIONS else error.name
+    return InvalidArgument(
+        name=_NAMES.get(error.name, option),
+        expected=translated(error.expected),
+        given=_TYPE.sub("", translated(error.given)),
+        hint=translated(error.hint),
+    )
+
+
+@contextmanager
+def called(option: str, *arguments: str, hint: str = "") -> Iterator[None]:
+    """A mistake in one of these arguments of Python, or in any if none is named, is one in what
+    was typed as this option."""
+    try:
+        yield
+    except InvalidArgument as error:
+        if arguments and error.name not in arguments:
+            raise
+        raise InvalidArgument(
+            name=option,
+            expected=error.expected,
+            given=error.given,
+            hint=hint or error.hint,
+        ) from None
+
+
 def _option(found: re.Match[str]) -> str:
-    option, value = found[1].replace("_", "-"), found[2]
+    option, value = found[1].replace("_", "-"), found[2].strip('"')
     return f"--{option} {value}" if value else f"--{option}"

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from fractions import Fraction
 from itertools import accumulate
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
+from discreet.app.cli.amounts import in_words, short
 from discreet.app.cli.printing import clean
-from discreet.guarantees.accounts.notions import in_words, sum_of
+from discreet.guarantees import Approx
+from discreet.guarantees.accounts.notions import plain, sum_of
 
 if TYPE_CHECKING:
     from discreet.guarantees.accounts.filters import Filter
+    from discreet.guarantees.accounts.notions import Notion
     from discreet.ledger import Account, Entry
 
 _ACROSS: Final = " ▏▎▍▌▋▊▉█"
@@ -27,6 +31,7 @@ _MOST: Final = 12  # analysts with a line of their own
 _WIDEST: Final = 72  # columns
 _SUM: Final = 12  # letters for what an analyst spent
 _WIDE: Final = 60  # letters of a terminal that has space for them
+_BOTH: Final = 44  # letters below a chart that hold both of its moments in full
 _NOBODY: Final = "no name"
 
 
@@ -44,23 +49,58 @@ def bar(share: float, width: int) -> Text:
     return Text().append(filled, colour).append("░" * (width - len(filled)), "dim")
 
 
-def account_line(account: Account, *, label: int, width: int) -> Text:
-    """One account: its name, a bar, what is spent of what."""
+def account_line(
+    account: Account,
+    *,
+    label: int,
+    width: int,
+    free: Mapping[str, Fraction] = MappingProxyType({}),
+    notion: type[Notion] | None = None,
+) -> Text:
+    """One account: its name, a bar, what is spent of what. ``free`` is what analysts spent, in
+    the dataset's ``notion``, who have no cap."""
     indent = "  " if account.kind == "analyst" else ""
-    name = set_cell_size(clean(f"{indent}{account.kind} {account.name}"), label)
+    name = fitted(clean(f"{indent}{account.kind} {account.name}"), label)
     line = Text().append(name, "bold" if account.kind == "dataset" else "")
+    releases = f", {_releases(account.releases)}"
     if account.filter is None:
-        return line.append("  no cap of their own", style="dim")
-    share, words = spent_of(account.filter)
+        spent = free.get(account.name, Fraction(0))
+        told = "" if notion is None else f"{in_words(notion, spent, Fraction(0))} spent, "
+        return line.append(f"  {told}no cap of their own{releases}", style="dim")
+    share, words = spent_of(account)
     line.append("  ").append_text(bar(share, width)).append(f" {100 * share:4.0f} %  {words}")
-    return line.append(f", {_releases(account.releases)}", style="dim")
+    return line.append(releases, style="dim")
 
 
-def spent_of(account: Filter) -> tuple[float, str]:
-    """The share that is spent, and both sums in words."""
-    cap, kind = sum_of(account.limit), type(account.limit)
-    spent = in_words(kind, account.total, account.spent_slack)
-    return float(account.total / cap), f"{spent} of {in_words(kind, cap, account.slack)}"
+def notion_of(account: Account) -> type[Notion] | None:
+    """What an account adds up."""
+    return None if account.filter is None else type(account.filter.limit)
+
+
+def spent_of(account: Account) -> tuple[float, str]:
+    """The share that is spent, and both sums in words; a cap in (ε, δ) as it was stated too."""
+    kept = account.filter
+    assert kept is not None
+    cap, kind = sum_of(kept.limit), type(kept.limit)
+    spent = in_words(kind, kept.total, kept.spent_slack)
+    words = f"{spent} of {in_words(kind, cap, kept.slack)}"
+    if isinstance(account.budget, Approx):
+        stated = f"ε = {plain(account.budget.epsilon0)} at δ = {plain(account.budget.delta0)}"
+        words = f"{words}, which keeps {short(stated)}"
+    return float(kept.total / cap), words
+
+
+def fitted(text: str, width: int) -> str:
+    """Text in so many cells, cut in its middle: names that begin alike often end differently.
+
+    >>> fitted("ann", 5), fitted("annabelle", 6)
+    ('ann  ', 'ann…le')
+    """
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    end = (width - 1) // 2
+    tail = next(text[i:] for i in range(len(text) + 1) if cell_len(text[i:]) <= end)
+    return set_cell_size(set_cell_size(text, width - 1 - end) + "…" + tail, width)
 
 
 def timeline(entries: Sequence[Entry], account: Filter, *, width: int) -> list[Text]:
@@ -78,7 +118,7 @@ def timeline(entries: Sequence[Entry], account: Filter, *, width: int) -> list[T
     lines = [Text(f"spent over time, by whom; a column is {_span(step)}", style="dim")]
     for i, (name, amounts) in enumerate(spent.items()):
         cells = "".join(_column(float(amount / highest)) for amount in amounts)
-        line = Text(f"{set_cell_size(name, label)}  ").append(cells, _COLOURS[i % len(_COLOURS)])
+        line = Text(f"{fitted(name, label)}  ").append(cells, _COLOURS[i % len(_COLOURS)])
         total = in_words(type(account.limit), sum(amounts, Fraction(0)), Fraction(0))
         lines.append(line.append("▏", "dim").append(total if width >= _WIDE else "", "dim"))
     return [
@@ -133,18 +173,21 @@ def _column(share: float) -> str:
 
 def _dates(entries: Sequence[Entry], label: int, columns: int) -> Text:
     first, last = entries[0].time, max(entry.time for entry in entries)
-    form = "%Y-%m-%d" if columns < 34 else "%Y-%m-%d %H:%M"
+    minutes = "%H:%M:%S" if last - first < timedelta(hours=1) else "%H:%M"
+    form = f"%Y-%m-%d {minutes}"
+    if columns < _BOTH:
+        form = minutes if first.date() == last.date() else "%Y-%m-%d"
     left, right = f"{first:{form}}", f"{last:{form}} UTC"
     gap = max(columns - len(left) - len(right), 1)
     return Text(" " * (label + 2) + left + " " * gap + right, style="dim")
 
 
 def _span(step: timedelta) -> str:
-    for unit, seconds in (("day", 86400), ("hour", 3600), ("minute", 60)):
+    for unit, seconds in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
         size = step.total_seconds() / seconds
         if size >= 0.95:
             return f"about {size:.2g} {unit}{'s' * (f'{size:.2g}' != '1')}"
-    return "less than a minute"
+    return "less than a second"
 
 
 def _releases(number: int) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet import errors
-from discreet.app.cli.dialect import translated
+from discreet.app.cli.dialect import in_the_shell, translated
 
 FAILED_CHECK: Final = 1
 INTERRUPTED: Final = 130
+CLOSED: Final = 141  # what shells say of SIGPIPE
 _USAGE: Final = 2
 _FILE: Final = 8
 _BUG: Final = 70
@@ -39,6 +40,7 @@ MEANINGS: Final[dict[int, str]] = dict(
             **dict(CODES.values()),
             _FILE: "a file could not be read or written",
             INTERRUPTED: "interrupted",
+            CLOSED: "whoever read the output left before its end, as in a pipe to head",
         }.items()
     )
 )
@@ -72,10 +74,13 @@ def document_of(error: BaseException) -> dict[str, Any]:
     >>> document_of(errors.BudgetExceeded("ε = 2", "ε = 1", "ε = 1"))["error"]["requested"]
     'ε = 2'
     """
+    if isinstance(error, errors.InvalidArgument):
+        error = in_the_shell(error)
     known = isinstance(error, errors.DiscreetError)
     facts = {"kind": type(error).__name__ if known else _kind(error), "message": message_of(error)}
-    names = ("name", "expected", "given", "hint", "requested", "spent", "limit", "account")
+    names = ("name", "expected", "given", "hint", "requested", "spent", "limit", "left", "account")
     given = {n: getattr(error, n, None) for n in names if known}
+    given["hint"] = given.get("hint") or "; ".join(getattr(error, "__notes__", ()))
     fields = {n: translated(str(field)) for n, field in given.items() if field}
     return {"error": {**facts, "exit_code": code_of(error), **fields}}
 
@@ -88,7 +93,8 @@ def usage_document(message: str) -> dict[str, Any]:
 def message_of(error: BaseException) -> str:
     """One sentence: ours, or one that quotes nothing."""
     if isinstance(error, errors.DiscreetError):
-        return translated(str(error))
+        told = in_the_shell(error) if isinstance(error, errors.InvalidArgument) else error
+        return "; ".join([translated(str(told)), *getattr(error, "__notes__", ())])
     if isinstance(error, OSError):
         return _file_message(error)
     return (

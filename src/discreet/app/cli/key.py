@@ -8,6 +8,7 @@ from typing import Annotated
 from typer import Argument, Context, Typer
 
 from discreet.app.cli.options import flat
+from discreet.app.cli.outputs import check_places
 from discreet.app.cli.printing import AsJson, say, show_document
 
 key_app = Typer(name="key")
@@ -34,6 +35,7 @@ def create_key(
     """
     from discreet.signing import create_key
 
+    check_places({"FILE": file})
     public = create_key(file)
     beside = file.with_name(file.name + ".pub")
     if printed.json:

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Context, Exit, Option, Typer
 
 from discreet.app.cli import exits
-from discreet.app.cli.account import check_cap, is_there
+from discreet.app.cli.amounts import cap_in_words
 from discreet.app.cli.answers import Answer
-from discreet.app.cli.making import check_caps, check_groups, check_new
+from discreet.app.cli.making import check_caps, check_groups, check_kept, check_names, check_new
 from discreet.app.cli.options import flat
 from discreet.app.cli.places import (
     Place,
     Reading,
     account_document,
-    cap_in_words,
+    account_documents,
     datasets_of,
     facts_of,
+    spent_without_cap,
     which,
 )
+from discreet.app.cli.presence import is_there
 from discreet.app.cli.printing import AsJson, console, note, say, show_document
 from discreet.app.cli.spending import GroupCap, LedgerCap
 from discreet.errors import InvalidArgument
@@ -89,21 +91,31 @@ def create(
         --dataset visits --epsilon 3
     """
     budget, of_group = cap.budget(), group_cap.budget()
-    check_caps(dataset, budget, group or [], of_group)
-    check_cap(budget, cap.slack)
-    check_cap(of_group, group_cap.group_slack)
+    groups = list(dict.fromkeys(group or []))
+    check_caps(dataset, budget, groups, of_group)
+    check_names(dataset=dataset, unit=unit, groups=groups, relation=relation)
+    cap.check()
+    group_cap.check()
+    existed = is_there(place.ledger)
+    if not existed:
+        check_groups(groups, of_group, there={})
     made: list[Account] = []
-    if not is_there(place.ledger):
-        check_groups(group or [], of_group, there={})
     with place.open(create=True) as ledger:
         there = {account.name: account for account in ledger.groups}
-        check_groups(group or [], of_group, there=there)
-        if of_group is not None and (group or [])[-1] not in there:
+        check_groups(groups, of_group, there=there)
+        if of_group is not None and groups[-1] not in there:
             check_new(dataset, ledger.datasets)
+        datasets = ledger.datasets
+        if dataset is not None:
+            check_kept(
+                dataset, datasets, budget=budget, unit=unit, relation=relation, groups=groups
+            )
+        old = {("group", name) for name in there} | {("dataset", one.name) for one in datasets}
         if of_group is not None:
-            name = (group or [])[-1]
             slack = group_cap.group_slack
-            made.append(ledger.add_group(name, budget=of_group, slack=slack, relation=relation))
+            made.append(
+                ledger.add_group(groups[-1], budget=of_group, slack=slack, relation=relation)
+            )
         if dataset is not None and budget is not None:
             made.append(
                 ledger.add_dataset(
@@ -112,16 +124,22 @@ def create(
                     slack=cap.slack,
                     unit=unit,
                     relation=relation,
-                    groups=group or (),
+                    groups=groups,
                 )
             )
-        if printed.json:
-            accounts = [account_document(account) for account in made]
-            show_document("ledger create", {**facts_of(ledger), "accounts": accounts})
-            return
-        say(f"the ledger is in {ledger.location}")
+        facts = {**facts_of(ledger), "existed": existed}
+    if printed.json:
+        accounts = [
+            {**account_document(account), "existed": (account.kind, account.name) in old}
+            for account in made
+        ]
+        show_document("ledger create", {**facts, "accounts": accounts})
+        return
+    say(f"the ledger is in {facts['ledger']}{', and was there already' if existed else ''}")
     for account in made:
-        say(f"{account.kind} {account.name}: cap {cap_in_words(account)}")
+        stays = (account.kind, account.name) in old
+        was = " was there already and stays as it is" if stays else ""
+        say(f"{account.kind} {account.name}{was}: cap {cap_in_words(account)}")
 
 
 @ledger_app.command("show")
@@ -159,11 +177,15 @@ def show(
 
     with place.open() as ledger:
         if release is not None:
+            if plot is not None:
+                raise InvalidArgument(
+                    name="--plot and --release", expected="one of them", given="both"
+                )
             show_release(ledger, release, answer, key=place.key, as_json=printed.json)
             return
         if answer.is_asked:
             raise InvalidArgument(
-                name="--output, --format and --certificate",
+                name="--output, --format, --certificate and --force",
                 expected="given with --release, whose answer they are about",
                 given="without it",
             )
@@ -201,14 +223,14 @@ def analysts(
       discreet ledger analysts people.ledger
       discreet ledger analysts people.ledger --add ann --epsilon 1
     """
-    from discreet.app.cli.drawing import account_line
+    from discreet.app.cli.drawing import account_line, notion_of
 
     budget = cap.budget()
     if add is None and budget is not None:
         raise InvalidArgument(
             name="--add", expected="given with a cap", given="nothing", hint="as in --add ann"
         )
-    check_cap(budget, cap.slack)
+    cap.check()
     with place.open() as ledger:
         chosen = datasets_of(ledger, dataset)
         if add is not None:
@@ -216,19 +238,25 @@ def analysts(
                 raise which(chosen)
             name = chosen[0].name
             ledger.add_analyst(add, dataset=name, budget=budget, slack=cap.slack)
-        names = {account.name for account in chosen}
-        found = [account for account in ledger.analysts if account.dataset in names]
+        people = {
+            data.name: [who for who in ledger.analysts if who.dataset == data.name]
+            for data in chosen
+        }
+        free = {data.name: spent_without_cap(ledger, data.name) for data in chosen}
         if printed.json:
-            accounts = [account_document(account) for account in found]
+            listed = [one for data in chosen for one in (data, *people[data.name])]
+            accounts = account_documents(ledger, listed)
             show_document("ledger analysts", {**facts_of(ledger), "accounts": accounts})
             return
     out = console()
     for data in chosen:
         out.print(account_line(data, label=28, width=20), soft_wrap=True)
-        for account in found:
-            if account.dataset == data.name:
-                out.print(account_line(account, label=28, width=20), soft_wrap=True)
-    if not found:
+        for account in people[data.name]:
+            line = account_line(
+                account, label=28, width=20, free=free[data.name], notion=notion_of(data)
+            )
+            out.print(line, soft_wrap=True)
+    if not any(people.values()):
         say("there are no analysts yet: anyone with the ledger may ask; --add NAME adds one")
 
 
@@ -252,31 +280,10 @@ def verify(
     Example:
       discreet ledger verify people.ledger
     """
-    wanted = _expected(expect)
-    with place.open() as ledger:
-        checked = ledger.verify()
-        found = None if wanted is None else ledger.hash_of(wanted[0])
-        facts = facts_of(ledger)
-    agrees = wanted is None or found == wanted[1]
-    sentences = list(checked.sentences)
-    if wanted is not None:
-        there = "is the one noted" if agrees else "is NOT the one noted: the ledger was replaced"
-        sentences.insert(2, f"Record {wanted[0]} {there}.")
-    if printed.json:
-        number, digest = checked.head
-        result = {
-            **facts,
-            "ok": agrees,
-            "records": checked.records,
-            "charges": checked.charges,
-            "head": {"number": number, "hash": digest},
-            "signed": checked.signed,
-            "sentences": sentences,
-        }
-        show_document("ledger verify", result)
-    else:
-        say(*(f"- {sentence}" for sentence in sentences))
-    if not agrees:
+    from discreet.app.cli.checking import check_ledger
+
+    ok = check_ledger(place, expect, as_json=printed.json)
+    if not ok:
         raise Exit(exits.FAILED_CHECK)
 
 
@@ -351,16 +358,3 @@ def _asked_by(ledger: Ledger, chosen: list[Account], analyst: str | None) -> lis
             given=InvalidArgument.describe_parameter(analyst),
         )
     return found
-
-
-def _expected(text: str | None) -> tuple[int, str] | None:
-    if text is None:
-        return None
-    number, _, digest = text.partition(":")
-    if number.isdecimal() and len(digest) == 64 and set(digest.lower()) <= set("0123456789abcdef"):
-        return int(number), digest.lower()
-    raise InvalidArgument(
-        name="--expect",
-        expected="NUMBER:HASH, as discreet ledger verify prints them",
-        given=InvalidArgument.describe_parameter(text),
-    )

@@ -14,6 +14,7 @@ import typer
 import discreet
 from discreet.app.cli import asking, demo, exits, key, ledgers, verify
 from discreet.app.cli.printing import clean, console, show_document
+from discreet.errors import InvalidArgument
 
 # The class of typer's own complaints; where it lives depends on the version of typer.
 _UsageError: Any = typer.BadParameter.__mro__[1]
@@ -51,6 +52,13 @@ def front(
         show_document("version", {"version": discreet.__version__})
     elif version:
         print(f"discreet {discreet.__version__}")
+    elif context.invoked_subcommand is None and as_json:
+        raise InvalidArgument(
+            name="--json",
+            expected="given with --version or after a command",
+            given="alone",
+            hint="discreet --help lists the commands",
+        )
     elif context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -78,10 +86,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ended if isinstance(ended, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         return exits.INTERRUPTED
+    except SystemExit:
+        return exits.CLOSED  # so rich ends where nobody reads on; nothing else ends so
     except BrokenPipeError:
         # Nobody reads on. What Python would still flush at its end goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exits.FAILED_CHECK
+        return exits.CLOSED
     except _UsageError as error:
         return _complain(exits.usage_document(_usage(error)), 2, as_json=as_json)
     except Exception as error:

@@ -17,8 +17,11 @@ from discreet.errors import InvalidArgument
 _LEDGER = ("", ".head", "-wal", "-shm", "-journal")  # beside the file of a ledger
 
 
-def check_places(outputs: Mapping[str, Path | None], *, kept: Iterable[str] = ()) -> None:
-    """Every output by its option; ``kept`` are paths and patterns that none of them may hit."""
+def check_places(
+    outputs: Mapping[str, Path | None], *, kept: Iterable[str] = (), new: bool = False
+) -> None:
+    """Every output by its option; ``kept`` are paths and patterns that none of them may hit, and
+    where they must be ``new``, no file is written over."""
     places = {option: path for option, path in outputs.items() if path is not None}
     read = list(kept)
     for option, path in places.items():
@@ -28,6 +31,13 @@ def check_places(outputs: Mapping[str, Path | None], *, kept: Iterable[str] = ()
                 name=option,
                 expected="another file than those that are read or hold the budget",
                 given=InvalidArgument.describe_parameter(str(path)),
+            )
+        if new and path.is_file():
+            raise InvalidArgument(
+                name=option,
+                expected="a file that is not there yet",
+                given=InvalidArgument.describe_parameter(str(path)),
+                hint="choose another name, or say --force to write over it",
             )
     for option, path in places.items():
         if any(other != option and _is_same(path, str(places[other])) for other in places):

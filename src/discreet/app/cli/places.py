@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from discreet.app.cli.account import check_there
 from discreet.app.cli.outputs import key_files
+from discreet.app.cli.presence import check_place, check_there
+from discreet.app.cli.public_keys import check_public
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -42,7 +45,9 @@ class Place:
         """The ledger, checked from its first record to its last."""
         import discreet as dp
 
-        if not create:
+        if create:
+            check_place(self.ledger)
+        else:
             check_there(self.ledger)
         return dp.Ledger(self.ledger, create=create, key=self.key)
 
@@ -69,6 +74,7 @@ class Reading(Place):
         import discreet as dp
 
         check_there(self.ledger)
+        check_public(self.public_key)
         return dp.Ledger(self.ledger, key=self.key, public_key=self.public_key)
 
 
@@ -96,12 +102,28 @@ def facts_of(ledger: Ledger) -> dict[str, Any]:
     return {"ledger": ledger.location, "id": ledger.id}
 
 
-def cap_in_words(account: Account) -> str:
-    """The cap as stated, and what it is kept as."""
-    from discreet.ledger import Cap
+def spent_without_cap(ledger: Ledger, dataset: str) -> dict[str, Fraction]:
+    """By analyst, what those who have no cap of their own spent of a dataset."""
+    free = {a.name for a in ledger.analysts if a.dataset == dataset and a.filter is None}
+    spent = dict.fromkeys(free, Fraction(0))
+    for entry in ledger.history(dataset) if free else ():
+        if entry.analyst in free:
+            spent[entry.analyst] += entry.costs[0].amount
+    return spent
 
-    assert account.budget is not None and account.filter is not None
-    return str(Cap.read(account.budget, account.filter.slack))
+
+def account_documents(ledger: Ledger, accounts: Iterable[Account]) -> list[dict[str, Any]]:
+    """Accounts as documents, with what was spent also by those who have no cap."""
+    free: dict[str, dict[str, Fraction]] = {}
+    documents = []
+    for account in accounts:
+        told = account_document(account)
+        if account.filter is None and account.dataset is not None:
+            if account.dataset not in free:
+                free[account.dataset] = spent_without_cap(ledger, account.dataset)
+            told["spent"] = free[account.dataset].get(account.name, Fraction(0))
+        documents.append(told)
+    return documents
 
 
 def account_document(account: Account) -> dict[str, Any]:

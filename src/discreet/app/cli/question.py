@@ -10,11 +10,13 @@ from typer import Argument, Option
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
+    from discreet.app.cli.spending import Spending
     from discreet.query.aggregates import Aggregate
     from discreet.query.table import Grouped, Query, Table
 
 _TABLE, _GROUPS, _ASKED = "The table", "Groups and people", "What is asked"
 _BOUNDS = "COLUMN:LOWER:UPPER"
+_DISCOVER = "discover"
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ class Question:
     where: Annotated[
         list[str] | None,
         Option(
-            help="Keep rows for which this is true, as in \"age >= 18\", \"city in ('A', 'B')\" "
-            'or "income is not null". Repeat to demand several.',
+            help='Keep rows for which this is true, as in "age >= 18", "city = \'A\'", "city in '
+            "('A', 'B')\" or \"income is not null\". Repeat to demand several.",
             metavar="CONDITION",
             rich_help_panel=_TABLE,
         ),
@@ -83,7 +85,8 @@ class Question:
         list[str] | None,
         Option(
             help="The values to answer for, with commas, once for each --group-by in the same "
-            "order; or discover, which needs --delta and finds those that enough people have.",
+            "order. Or discover, once for all of them: it needs --delta and finds the groups that "
+            "enough people are in.",
             metavar="A,B,...|discover",
             rich_help_panel=_GROUPS,
         ),
@@ -179,26 +182,47 @@ class Question:
 
     # -- to a query --------------------------------------------------------------------------------
 
+    def check_delta(self, spending: Spending) -> None:
+        """What discovered keys need, said before anything is opened."""
+        discovers = set(self.keys or ()) == {_DISCOVER}
+        if discovers and spending.delta is None and not spending.error:
+            raise InvalidArgument(
+                name="--delta",
+                expected="given with --keys discover, which may tell a key of one person with "
+                "that probability",
+                given="nothing",
+                hint="add it, as in --delta 1e-6, or list the keys",
+            )
+
     def table(self) -> Table:
         """The table as it is, without steps: what a session is opened with. Reads no rows."""
         import discreet as dp
+        from discreet.app.cli.tables import check_data, delimiter_hinted
 
-        return dp.table(
-            self.data,
-            unit=self.unit,
-            relation=self.relation,
-            schema=self._schema(),
-            delimiter="\t" if self.delimiter in ("\\t", "tab") else self.delimiter,
-        )
+        check_data(self.data)
+        with delimiter_hinted(self.data, self._delimiter):
+            return dp.table(
+                self.data,
+                unit=self.unit,
+                relation=self.relation,
+                schema=self._schema(),
+                delimiter=self._delimiter,
+            )
 
     def query(self, table: Table) -> Query:
         """What is asked of it."""
         from discreet.app.cli.conditions import condition
+        from discreet.app.cli.tables import delimiter_hinted
 
-        aggregates = self._aggregates(table)
-        for text in self.where or ():
-            table = table.where(condition(text, table.schema))
-        return self._grouped(self._bounded(table)).agg(**aggregates)
+        with delimiter_hinted(self.data, self._delimiter):
+            aggregates = self._aggregates(table)
+            for text in self.where or ():
+                table = table.where(condition(text, table.schema))
+            return self._grouped(self._bounded(table)).agg(**aggregates)
+
+    @property
+    def _delimiter(self) -> str:
+        return "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
 
     def _schema(self) -> dict[str, str] | None:
         pairs = [text.rpartition("=") for text in self.schema or ()]
@@ -242,8 +266,8 @@ class Question:
         lists = self.keys or []
         if self.keys_file is not None and not lists:
             return table.source.read_public(Path(self.keys_file))
-        if lists == ["discover"] and self.keys_file is None:
-            return "discover"
+        if lists and set(lists) == {_DISCOVER} and self.keys_file is None:
+            return _DISCOVER
         if len(lists) != len(columns) or self.keys_file is not None:
             raise InvalidArgument(
                 name="--keys",
@@ -257,6 +281,13 @@ class Question:
         for column, text in zip(columns, lists, strict=True):
             kind = table.schema.field(column, argument="--group-by").type
             values = listed(text, option="--keys")
+            if _DISCOVER in values:
+                raise InvalidArgument(
+                    name="--keys",
+                    expected="keys for every --group-by, or discover once for all of them",
+                    given="discover beside keys",
+                    hint="if a group is really called discover, name it in a --keys-file",
+                )
             found[column] = [typed(value, kind, option="--keys") for value in values]
         return found
 

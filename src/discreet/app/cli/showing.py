@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from discreet.app.cli.amounts import in_words
 from discreet.app.cli.answers import Answer
-from discreet.app.cli.drawing import account_line, timeline
+from discreet.app.cli.dialect import called
+from discreet.app.cli.drawing import account_line, fitted, notion_of, timeline
 from discreet.app.cli.outputs import check_places, key_files, ledger_files
-from discreet.app.cli.places import account_document
+from discreet.app.cli.places import account_documents, spent_without_cap
 from discreet.app.cli.printing import clean
 from discreet.errors import InvalidArgument
-from discreet.guarantees.accounts.notions import in_words
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Entry
@@ -32,15 +34,19 @@ def show_history(
 ) -> None:
     """Accounts with bars, then each dataset over time and its last releases."""
     label = max(12, min(_LABEL, out.width // 3))
-    width = max(8, min(_BAR, out.width // 4))
+    across = max(8, min(_BAR, out.width // 4))
     names = {account.name for account in chosen}
     groups = {name for account in chosen for name in account.groups}
-    accounts = [account for account in ledger.groups if account.name in groups]
-    for data in chosen:
-        accounts += [data, *(who for who in ledger.analysts if who.dataset == data.name)]
     out.print(Text(clean(f"{ledger.location}, ledger {ledger.id}"), style="dim"), soft_wrap=True)
-    for account in accounts:
-        out.print(account_line(account, label=label, width=width), soft_wrap=True)
+    for account in ledger.groups:
+        if account.name in groups:
+            out.print(account_line(account, label=label, width=across), soft_wrap=True)
+    people = ledger.analysts
+    for data in chosen:
+        free, notion = spent_without_cap(ledger, data.name), notion_of(data)
+        for account in (data, *(who for who in people if who.dataset == data.name)):
+            line = account_line(account, label=label, width=across, free=free, notion=notion)
+            out.print(line, soft_wrap=True)
     if not names:
         out.print("there are no datasets yet: discreet ledger create LEDGER --dataset NAME")
     for data in chosen:
@@ -50,11 +56,11 @@ def show_history(
         out.print(Text(clean(f"{data.name}: {_person(data)}"), style="bold"), soft_wrap=True)
         for line in timeline(history, data.filter, width=out.width):
             out.print(line, soft_wrap=True)
-        for line in _last(list(history)[-last:] if last else [], len(history)):
-            if out.is_terminal:
-                out.print(line, no_wrap=True, overflow="ellipsis")
-            else:
-                out.print(line, soft_wrap=True)
+        unanswered = {entry.number for entry in ledger.unanswered(data.name)}
+        shown = list(history)[-last:] if last else []
+        width = out.width if out.is_terminal else None  # a pipe has as much space as it needs
+        for line in _last(shown, len(history), unanswered, width=width):
+            out.print(line, soft_wrap=True)
 
 
 def history_document(
@@ -65,9 +71,12 @@ def history_document(
     groups = [a for a in ledger.groups if any(a.name in data.groups for data in chosen)]
     people = [who for who in ledger.analysts if who.dataset in names]
     entries = [entry for name in sorted(names) for entry in ledger.history(name, analyst)]
+    unanswered = {entry.number for entry in ledger.unanswered()}
     return {
-        "accounts": [account_document(account) for account in (*groups, *chosen, *people)],
-        "releases": [_entry(entry) for entry in sorted(entries, key=lambda entry: entry.number)],
+        "accounts": account_documents(ledger, (*groups, *chosen, *people)),
+        "releases": [
+            _entry(entry, unanswered) for entry in sorted(entries, key=lambda entry: entry.number)
+        ],
     }
 
 
@@ -90,7 +99,8 @@ def draw_history(
             hint=f"one of {', '.join(account.name for account in chosen)}" if chosen else "",
         )
     check_places({"--plot": Path(path)}, kept=[*ledger_files(ledger.location), *keys])
-    ledger.plot(chosen[0].name, analyst).save(path)
+    with called("--plot", "path"):
+        ledger.plot(chosen[0].name, analyst).save(path)
 
 
 def show_release(
@@ -100,7 +110,7 @@ def show_release(
     from discreet.session.certifying import certificate_of
     from discreet.signing import load_private
 
-    answer.check(kept=[*ledger_files(ledger.location), *key_files(key)])
+    answer.check(kept=[*ledger_files(ledger.location), *key_files(key)], as_json=as_json)
     entry = ledger.entry(number)
     if entry is None:
         raise InvalidArgument(
@@ -109,13 +119,21 @@ def show_release(
             given=str(number),
             hint="discreet ledger show lists them",
         )
+    if any(one.number == number for one in ledger.unanswered()):
+        raise InvalidArgument(
+            name="--release",
+            expected="the number of a release whose answer was stored",
+            given=f"{number}, which was charged and has no answer",
+            hint="it was charged by hand, is still running, or was cut off; it stays charged, and "
+            "nothing can be shown for it",
+        )
     result = ledger.recall(entry)
     signer = None if key is None else load_private(key)
     issue = partial(certificate_of, entry=entry, result=result, ledger=ledger.id, key=signer)
     answer.deliver(
         replace(result, issue=issue),
         command="ledger show",
-        facts={"release": _entry(entry)},
+        facts={"release": _entry(entry, ())},
         as_json=as_json,
     )
 
@@ -126,7 +144,9 @@ def _person(data: Account) -> str:
     return f"a person is {Unit(data.unit)}, {data.relation}"
 
 
-def _last(entries: Sequence[Entry], total: int) -> list[Text]:
+def _last(
+    entries: Sequence[Entry], total: int, unanswered: Collection[int], *, width: int | None
+) -> list[Text]:
     if not entries:
         return []
     shown = f"the last {len(entries)} of {total:,} releases" if len(entries) < total else "releases"
@@ -135,15 +155,27 @@ def _last(entries: Sequence[Entry], total: int) -> list[Text]:
     for entry in entries:
         cost = entry.costs[0]
         words = in_words(cost.notion, cost.amount, cost.slack)
-        name = set_cell_size(clean(entry.analyst or "-"), who)
+        name = fitted(clean(entry.analyst or "-"), who)
         line = Text(f"{entry.number:>6}  {entry.time:%Y-%m-%d %H:%M}  {name}  ")
-        lines.append(line.append(words, "bold").append(clean(f"  {entry.question}")))
+        line.append(words, "bold")
+        if entry.number in unanswered:
+            line.append("  no answer", "yellow")
+        lines += _with_question(line, clean(entry.question), width)
     return lines
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _with_question(line: Text, question: str, width: int | None) -> list[Text]:
+    """The question beside the rest where it fits; else below, in two lines at most."""
+    if width is None or line.cell_len + 2 + cell_len(question) <= width:
+        return [line.append(f"  {question}")]
+    told = textwrap.wrap(question, max(width - 8, 12), max_lines=2, placeholder=" …")
+    return [line, *(Text(f"        {part}") for part in told)]
+
+
+def _entry(entry: Entry, unanswered: Collection[int]) -> dict[str, Any]:
     return {
         "number": entry.number,
+        "answered": entry.number not in unanswered,
         "time": entry.time,
         "dataset": entry.dataset,
         "analyst": entry.analyst,

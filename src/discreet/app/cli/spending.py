@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from discreet.app.cli.budgets import budget_of, check_cap
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.guarantees import GDP, ZCDP, Approx, Pure
-
-    Budget = Pure | ZCDP | GDP | Approx
+    from discreet.app.cli.budgets import Budget
 
 _SPEND, _CAP, _GROUP = "The spend", "The cap", "The cap of a group"
 
@@ -71,10 +69,12 @@ class Spending:
                 given="nothing" if self.delta is None else "--delta alone",
                 hint="say how much privacy the answer may cost, as in --epsilon 0.5",
             )
-        return {**amounts, "error": self._error(), "group_size": self.group_size}
+        return {**_checked(amounts), "error": self._error(), "group_size": self.group_size}
 
     def _error(self) -> Any:
         pairs = [text.rpartition("=") for text in self.error or ()]
+        for _, _, error in pairs:
+            _positive(error, option="--error")
         if len(pairs) == 1 and not pairs[0][0]:
             return pairs[0][2]
         if any(not name for name, _, _ in pairs):
@@ -114,13 +114,12 @@ class Cap:
 
     def budget(self) -> Budget | None:
         """The cap, if one is stated."""
-        return budget_of(
-            self.budget_epsilon,
-            self.budget_delta,
-            self.budget_rho,
-            self.budget_mu,
-            prefix="--budget-",
-        )
+        amounts = (self.budget_epsilon, self.budget_delta, self.budget_rho, self.budget_mu)
+        return budget_of(*amounts, prefix="--budget-")
+
+    def check(self) -> None:
+        """Refuse a cap that cannot be, before a ledger is made for it."""
+        check_cap(self.budget(), self.slack, prefix="--budget-", slack_option="--slack")
 
 
 @dataclass(frozen=True)
@@ -148,6 +147,10 @@ class LedgerCap:
     def budget(self) -> Budget | None:
         """The cap, if one is stated."""
         return budget_of(self.epsilon, self.delta, self.rho, self.mu, prefix="--")
+
+    def check(self) -> None:
+        """Refuse a cap that cannot be, before a ledger is made for it."""
+        check_cap(self.budget(), self.slack, prefix="--", slack_option="--slack")
 
 
 @dataclass(frozen=True)
@@ -177,35 +180,26 @@ class GroupCap:
 
     def budget(self) -> Budget | None:
         """The cap, if one is stated."""
-        return budget_of(
-            self.group_epsilon, self.group_delta, self.group_rho, self.group_mu, prefix="--group-"
-        )
+        amounts = (self.group_epsilon, self.group_delta, self.group_rho, self.group_mu)
+        return budget_of(*amounts, prefix="--group-")
+
+    def check(self) -> None:
+        """Refuse a cap that cannot be, before a ledger is made for it."""
+        check_cap(self.budget(), self.group_slack, prefix="--group-", slack_option="--group-slack")
 
 
-def budget_of(
-    epsilon: str | None, delta: str | None, rho: str | None, mu: str | None, *, prefix: str
-) -> Budget | None:
-    """A cap from what was typed.
+def _checked(amounts: dict[str, str | None]) -> dict[str, str | None]:
+    """The amounts as they were typed, each of them a number above 0."""
+    for name, text in amounts.items():
+        if text is not None:
+            _positive(text, option=f"--{name}")
+    return amounts
 
-    >>> budget_of("3", None, None, None, prefix="--")
-    Pure(epsilon=Fraction(3, 1))
-    """
-    from discreet.guarantees import GDP, ZCDP, Approx, Pure
 
-    def made() -> Iterator[Budget]:
-        if epsilon is not None:
-            yield Pure(epsilon) if delta is None else Approx(epsilon, delta)
-        if rho is not None:
-            yield ZCDP(rho)
-        if mu is not None:
-            yield GDP(mu)
+def _positive(text: str, *, option: str) -> None:
+    from discreet.exact import number
 
-    budgets = list(made())
-    if len(budgets) > 1 or (delta is not None and epsilon is None):
+    if number(text, name=option) <= 0:
         raise InvalidArgument(
-            name="the cap",
-            expected=f"one of {prefix}epsilon, {prefix}epsilon with {prefix}delta, {prefix}rho "
-            f"and {prefix}mu",
-            given="several" if len(budgets) > 1 else f"{prefix}delta without {prefix}epsilon",
+            name=option, expected="above 0", given=InvalidArgument.describe_parameter(text)
         )
-    return budgets[0] if budgets else None

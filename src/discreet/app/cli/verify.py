@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Exit, Option
 
 from discreet.app.cli import exits
-from discreet.app.cli.account import check_there
 from discreet.app.cli.dialect import translated
 from discreet.app.cli.options import flat
 from discreet.app.cli.outputs import check_places, key_files, ledger_files
-from discreet.app.cli.printing import AsJson, clean, console, note, show_document
+from discreet.app.cli.presence import check_there
+from discreet.app.cli.printing import AsJson, clean, console, note, say, show_document
+from discreet.app.cli.public_keys import check_public
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -147,8 +148,15 @@ def verify(
     from discreet.certificate import Certificate
     from discreet.certificate import verify as check
 
+    if not certificate.is_file():
+        raise InvalidArgument(
+            name="CERTIFICATE",
+            expected="a file that release wrote with --certificate",
+            given=f"the name of none: there is no file {certificate}",
+        )
     if ledger is not None:
         check_there(ledger)
+    check_public(public_key)
     read_too = [] if result is None else [str(result)]
     registry.check(
         kept=[str(certificate), *read_too, *ledger_files(ledger), *key_files(public_key)]
@@ -160,15 +168,32 @@ def verify(
         registry.write(read)
     parts = {"failed": verdict.failed, "proved": verdict.proved, "trusted": verdict.trusted}
     told = {name: [translated(words) for words in part] for name, part in parts.items()}
+    signed = bool(read.document.get("signature"))
+    ending = _ending(told, signed=signed, compared=public_key is not None)
     if printed.json:
-        facts = {"ok": verdict.ok, **told, "registry": written and str(written)}
-        show_document("verify", facts)
+        about = str(read).splitlines()
+        facts = {"ok": verdict.ok, "signed": signed, "verdict": ending, "certificate": about}
+        show_document("verify", {**facts, **told, "registry": written and str(written)})
     else:
+        say(*str(read).splitlines(), "")
         _tell(told)
+        style = "bold red" if told["failed"] else "bold green" if signed else "bold yellow"
+        say("", ending, style=style)
         if written is not None:
             note(f"the registry's record is in {written}")
     if not verdict.ok:
         raise Exit(exits.FAILED_CHECK)
+
+
+def _ending(told: dict[str, list[str]], *, signed: bool, compared: bool) -> str:
+    """The verdict in one line: what failed, or how much is proved, and whether it is signed."""
+    if told["failed"]:
+        return f"FAILED: {'; '.join(told['failed'])}"
+    proved, trusted = len(told["proved"]), len(told["trusted"])
+    points = f"{proved} point{'s' * (proved != 1)} proved, {trusted} taken on trust"
+    key = "the key you gave" if compared else "a key that you did not name: see --public-key"
+    end = f"signed with {key}" if signed else "not signed, so anyone could have written it"
+    return f"Nothing failed: {points}; {end}"
 
 
 def _tell(told: dict[str, list[str]]) -> None:
