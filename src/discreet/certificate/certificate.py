@@ -125,14 +125,14 @@ class Certificate:
         if misfits(told):
             return "Certificate in a form that this version does not know"
         signed = "signed" if told["signature"] else "not signed"
-        record = told["ledger"]
+        record, rows = told["ledger"], told["released"]["rows"]
         place = f"record {record['record']} of ledger {record['id']}" if record else "no ledger"
         return "\n".join(
             [
                 f"Certificate of a release from {told['dataset']}, {told['time']}",
                 told["query"]["words"],
                 f"Protects {told['protects']['words']}: {told['guarantee']['words']}.",
-                f"{told['released']['rows']:,} rows; {place}; {signed}.",
+                f"{rows:,} row{'s' * (rows != 1)}; {place}; {signed}.",
             ]
         )
 

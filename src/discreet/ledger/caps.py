@@ -60,8 +60,8 @@ class Cap:
         """Refuse another budget than this one, and another slack if one is given."""
         if budget != self.budget or (slack is not None and _slack(slack) != self.slack):
             raise Refused(
-                f"the cap of the {whose} is {self}, and another budget was given: a cap is never "
-                "changed. Leave the budget out to go on with it"
+                f"the cap of the {whose} is {self}, and {Cap.read(budget, slack)} was given: a "
+                "cap is never changed. Leave the budget out to go on with it"
             )
 
     def to_document(self) -> dict[str, Any]:

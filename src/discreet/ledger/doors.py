@@ -90,4 +90,8 @@ def check_same(
         )
     asked = (fields.get("unit"), tuple(fields.get("groups", ())))
     if asked != (kept.unit, kept.groups):
-        raise Refused(f"the {kept.words} is there already, with another unit or in other groups")
+        unit = "a row" if kept.unit is None else f'all rows with one "{kept.unit}"'
+        raise Refused(
+            f"the {kept.words} is there already: a person is {unit}, and it is in "
+            f"{len(kept.groups)} groups, which is never changed"
+        )

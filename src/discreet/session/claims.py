@@ -25,7 +25,7 @@ def asked(query: Mapping[str, Any], **spend: object) -> str:
 
     What is planned may also depend on what is left, so it would differ on a second try.
     """
-    given = {name: _exact(value) for name, value in spend.items() if value is not None}
+    given = {name: _exact(value, name) for name, value in spend.items() if value is not None}
     return canonical.digest({"query": dict(query), "spend": given})
 
 
@@ -73,8 +73,8 @@ def unanswered(found: Entry, key: str) -> Refused:
     )
 
 
-def _exact(value: object) -> Any:
+def _exact(value: object, name: str) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _exact(each) for name, each in value.items()}
-    given: Number = value  # type: ignore[assignment]
-    return str(number(given, name="spend"))
+        return {str(each): _exact(given, name) for each, given in value.items()}
+    spent: Number = value  # type: ignore[assignment]
+    return str(number(spent, name=name))
