@@ -82,6 +82,9 @@ def test_too_much_is_refused_every_time_it_is_looked_at(tmp_path, monkeypatch):
         ledger.add_dataset("visits", budget=dp.Pure(1))
         with dp.Ledger(path) as careless, monkeypatch.context() as broken:
             broken.setattr("discreet.ledger.journal._fits", lambda account, price: None)
+            with pytest.raises(dp.LedgerDamaged):  # there is a second guard, before the commit
+                spend(careless, "1.1")
+            broken.setattr(State, "accept", lambda self, number, digest, fields: None)
             spend(careless, "0.9")
             spend(careless, "0.9")
         for _ in range(3):

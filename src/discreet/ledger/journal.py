@@ -149,7 +149,15 @@ class Journal:
                 "relation": state.accounts[dataset].relation.value,
             }
             record = self._append(state, transaction, fields, detail=detail, token=token)
+            self._take(state, record, fields)
+        self.state = state  # it is durable now
         return entry_of(record.row, state, claim)
+
+    def _take(self, state: State, record: Record, fields: dict[str, Any]) -> None:
+        """Count a charge of our own, so that the next one need not read it. Until it is durable
+        there is no state: if it does not become so, the next use reads everything anew."""
+        self.state = State()
+        state.accept(record.number, record.hash, fields)
 
     def keep(self, charge: int, reply: bytes) -> None:
         """Write what was released for a charge, and its digest into the journal."""

@@ -52,18 +52,22 @@ class Kept:
 
     def note(self, amount: str, slack: str) -> None:
         """Read one charge."""
-        seen = self._waiting.get((amount, slack))
-        if seen is None:
-            charge = charge_of(amount, slack)
-            self._common = lcm(self._common, charge.amount.denominator, charge.slack.denominator)
-            if self._common.bit_length() > EXACT_BITS:
-                self.settle()
-                self._common = 1 << EXACT_BITS  # from now on, one by one
-                self._filter = self._added(self._filter, charge)
-                self.charges += 1
-                return
-        self._waiting[amount, slack] = 1 if seen is None else seen + 1
+        key = (amount, slack)
+        if key in self._waiting:
+            self._waiting[key] += 1
+        else:
+            self._note_first(key)
         self.charges += 1
+
+    def _note_first(self, key: tuple[str, str]) -> None:
+        charge = charge_of(*key)
+        self._common = lcm(self._common, charge.amount.denominator, charge.slack.denominator)
+        if self._common.bit_length() <= EXACT_BITS:
+            self._waiting[key] = 1
+            return
+        self.settle()
+        self._common = 1 << EXACT_BITS  # from now on, one by one
+        self._filter = self._added(self._filter, charge)
 
     def settle(self) -> None:
         """Add up what was read, and hold it against the cap: all of it, or nothing changes."""

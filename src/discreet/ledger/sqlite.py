@@ -41,6 +41,7 @@ class SqliteStore:
         self.mutex = threading.RLock()
         self._wal = 0  # which file the -wal of this connection is
         self._head = HeadFile(path.with_name(path.name + ".head"))
+        self._connection: sa.Connection | None = None
         self._engine = self._connect()
         weakref.finalize(self, self._engine.dispose)
         register(self)
@@ -75,8 +76,10 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self._wal = None, 0
         self._engine.dispose()
-        self._wal = 0
 
     # -- opening ---------------------------------------------------------------------------------
 
@@ -192,11 +195,18 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sa.Connection]:
-        with self._engine.connect() as connection:
-            chosen = connection.execution_options(discreet_begin=begin)
-            with chosen.begin():
-                yield chosen
+        if self._connection is None:
+            self._connection = self._engine.connect()
+        connection = self._connection
+        connection.info["begin"] = begin
+        try:
+            with connection.begin():
+                yield connection
                 self._wal = self._wal or _file(f"{self.name}-wal")
+        except sa.exc.DBAPIError as error:
+            if error.connection_invalidated:
+                self.close()
+            raise
 
 
 def _file(path: str) -> int:
@@ -217,7 +227,8 @@ def _prepare(connection: Any, _: object) -> None:
 
 
 def _announce(connection: sa.Connection) -> None:
-    connection.exec_driver_sql(connection.get_execution_options().get("discreet_begin", "BEGIN"))
+    driver: Any = connection.connection.dbapi_connection
+    driver.execute(connection.info["begin"])
 
 
 def _check_tables(connection: sa.Connection) -> None:

@@ -6,12 +6,21 @@ process that has read up to some record needs only what came after it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from discreet.ledger.caps import Cap
 from discreet.ledger.kept import Kept
 from discreet.ledger.records import START, damaged, read
 from discreet.neighbors import Relation
+
+
+class _Chain(NamedTuple):
+    """What a charge of an analyst to a dataset bears on."""
+
+    accounts: list[Kept]
+    numbers: list[int]
+    without_cap: list[Kept]
+    relation: str
 
 
 class State:
@@ -26,18 +35,25 @@ class State:
         self.names: dict[tuple[str, int | None, str], int] = {}  # kind, dataset, name
         self.charges = 0
         self.replies = 0
-        self._above: dict[tuple[int, int | None], list[Kept]] = {}
+        self._chains: dict[tuple[int, int | None], _Chain] = {}
 
     def above(self, dataset: int, analyst: int | None) -> list[Kept]:
         """The accounts that a charge must fit: the dataset, its groups, and the analyst."""
-        found = self._above.get((dataset, analyst))
+        return self._chain(dataset, analyst).accounts
+
+    def _chain(self, dataset: int, analyst: int | None) -> _Chain:
+        found = self._chains.get((dataset, analyst))
         if found is None:
             data = self.accounts[dataset]
             all_of_them = [data, *(self.accounts[group] for group in data.groups)]
             if analyst is not None:
                 all_of_them.append(self.accounts[analyst])
-            found = [account for account in all_of_them if account.cap is not None]
-            self._above[dataset, analyst] = found
+            found = self._chains[dataset, analyst] = _Chain(
+                [account for account in all_of_them if account.cap is not None],
+                [account.number for account in all_of_them if account.cap is not None],
+                [account for account in all_of_them if account.cap is None],
+                data.relation.value,
+            )
         return found
 
     def analysts(self, dataset: int) -> list[str]:
@@ -49,13 +65,19 @@ class State:
         number = self.number + 1
         try:
             self._apply(number, read(row, number, self.hash))
-        except (KeyError, ValueError, TypeError, AssertionError, AttributeError):
+        except (KeyError, ValueError, TypeError, AssertionError, AttributeError, StopIteration):
             unreadable = True
         else:
             unreadable = False
         if unreadable:  # outside the except block: what was there is not passed on
             raise damaged(number, "cannot be read")
         self.number, self.hash = number, row[4]
+
+    def accept(self, number: int, digest: str, fields: dict[str, Any]) -> None:
+        """Count a charge that was just written."""
+        self._charge(number, fields)
+        self.settle()
+        self.number, self.hash = number, digest
 
     def settle(self) -> None:
         """Add up what was read, and hold it against the caps."""
@@ -66,7 +88,7 @@ class State:
         kind = fields["kind"]
         if (kind == "ledger") != (number == 1):
             raise damaged(number, "opens a ledger in the middle, or does not open it at its start")
-        if kind == "charge":
+        if kind == "charge":  # first, since most records are
             self._charge(number, fields)
         elif kind == "reply":
             self._reply(number, fields)
@@ -78,17 +100,16 @@ class State:
             raise damaged(number, "is of an unknown kind")
 
     def _charge(self, number: int, fields: dict[str, Any]) -> None:
-        accounts = self.above(fields["dataset"], fields["analyst"])
+        chain = self._chain(fields["dataset"], fields["analyst"])
         parts = fields["charges"]
-        if [part[0] for part in parts] != [account.number for account in accounts]:
+        if [part[0] for part in parts] != chain.numbers:
             raise damaged(number, "is not charged to the accounts it must be charged to")
-        if fields["relation"] != accounts[0].relation.value:
+        if fields["relation"] != chain.relation:
             raise damaged(number, "was made under another neighbour relation than its dataset's")
-        for account, (_, amount, slack) in zip(accounts, parts, strict=True):
+        for account, (_, amount, slack) in zip(chain.accounts, parts, strict=True):
             account.note(amount, slack)
-        analyst = fields["analyst"]
-        if analyst is not None and self.accounts[analyst].cap is None:
-            self.accounts[analyst].charges += 1
+        for account in chain.without_cap:
+            account.charges += 1
         self.charges += 1
 
     def _reply(self, number: int, fields: dict[str, Any]) -> None:
