@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from discreet.balls import ball
@@ -32,6 +32,7 @@ from discreet.guarantees.pure import Pure
 from discreet.guarantees.response import ResponsePair
 from discreet.guarantees.sampled import OneWay
 from discreet.guarantees.total_variation import TotalVariation
+from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
     from flint import arb

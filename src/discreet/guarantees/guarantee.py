@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from discreet.exact import Number
 from discreet.guarantees import attacker, profile
 from discreet.guarantees.bands import Atoms, Band, FloatArray
+from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
     from flint import arb

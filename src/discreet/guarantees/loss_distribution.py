@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from discreet.guarantees.grouped import Grouped
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.outcomes import Outcomes, read_outcomes
 from discreet.guarantees.profile import epsilon_at, group_size, just_below, unit_interval
+from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
     from flint import arb

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import number
 from discreet.guarantees.bands import LARGEST, UNIT, Atoms, Band, FloatArray, atoms, band
 from discreet.laws.sharp import sharp
+from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
     from flint import arb

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from discreet.balls import ball, precision
 from discreet.exact import Number, non_negative
 from discreet.laws.value import Value, exact_scores
+from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
     from flint import arb

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -14,6 +13,7 @@ from discreet import laws
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, positive, sqrt_up
 from discreet.guarantees import GDP, classic_sigma, gaussian_sigma
+from discreet.lazy import cached_property
 from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
 from discreet.noise import gaussian as noise

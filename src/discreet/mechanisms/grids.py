@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Final, Literal, Protocol
 
 from numpy.typing import ArrayLike
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, positive, round_up
+from discreet.lazy import cached_property
 from discreet.mechanisms.values import as_floats, read
 from discreet.noise.additive import Law, add, add_one
 from discreet.noise.grid import FloatGrid, Grid, IntegerGrid, fine_exponent

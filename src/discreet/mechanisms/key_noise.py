@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from discreet.balls import upper
 from discreet.guarantees import GDP, Pure
 from discreet.guarantees.key_pair import KeyPair
 from discreet.laws.tails import least_half_width
+from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 

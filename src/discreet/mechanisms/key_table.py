@@ -15,7 +15,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import ceil, exp, floor, log, log1p, tanh
 from typing import Final
 
@@ -26,6 +25,7 @@ from discreet import laws
 from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.errors import Refused
 from discreet.guarantees.key_pair import KeyPair
+from discreet.lazy import cached_property
 from discreet.mechanisms.key_coins import worst_coins
 from discreet.noise import entropy
 from discreet.noise.bernoulli import Rational, coins_each

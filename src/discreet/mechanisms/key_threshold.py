@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,6 +16,7 @@ from discreet.exact import Number, integer, positive, probability, sqrt_up
 from discreet.guarantees import GDP, Approx, Guarantee
 from discreet.guarantees.binomial import MOST_RUNS
 from discreet.guarantees.key_pair import KeyPair
+from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_noise import KeyNoise, Reaches
 from discreet.mechanisms.key_table import KeyTable, check_length, key_table

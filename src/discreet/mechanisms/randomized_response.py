@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import Pure, ResponsePair
 from discreet.laws.sharp import sharp
+from discreet.lazy import cached_property
 from discreet.mechanisms.answers import Answers, clamp, read_answers
 from discreet.mechanisms.choice import exactly_one
 from discreet.mechanisms.response_estimate import Channel, Estimate

@@ -16,7 +16,6 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import exp, nan
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.balls import ball
+from discreet.lazy import cached_property
 from discreet.noise.additive import SMALL, Flags, certain, round_within
 from discreet.noise.entropy import Words
 from discreet.noise.grid import Floats

@@ -13,12 +13,12 @@ whole numbers that a double holds exactly, ``join_float`` the same for one value
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.lazy import cached_property
 from discreet.noise.workspace import Workspace
 
 Floats = NDArray[np.float64]

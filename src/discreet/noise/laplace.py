@@ -13,13 +13,13 @@ does no harm.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import exp, inf, log
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
 from discreet.balls import ball, precision
+from discreet.lazy import cached_property
 from discreet.noise.accuracy import ULPS
 from discreet.noise.additive import Flags, certain, round_within
 from discreet.noise.entropy import Words

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees import Guarantee
+from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.mechanisms.laplace import Laplace

@@ -7,10 +7,10 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from discreet.errors import InvalidArgument
+from discreet.lazy import cached_property
 from discreet.query.checking import literal_type
 from discreet.query.public import type_of
 from discreet.query.schema import Type

@@ -13,7 +13,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 from discreet.errors import Refused
@@ -21,6 +20,7 @@ from discreet.guarantees import ZCDP, Guarantee, Pure, compose
 from discreet.guarantees.accounts.charges import Charge, price
 from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.accounts.notions import sum_of
+from discreet.lazy import cached_property
 from discreet.query.aggregates.aggregate import Expected, Noisy, Output
 from discreet.query.bought import Bought, Chooser, Finder, Noise, buy
 from discreet.query.counting import Counting

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from discreet.exact import integer
 from discreet.guarantees.guarantee import Guarantee
+from discreet.lazy import cached_property
 from discreet.release import cells, exports
 from discreet.release.answer import Answer
 from discreet.release.columns import ColumnInfo, check, named

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor, isqrt
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from discreet.balls import precision
 from discreet.certificate.independent.pairs import Counted, Normal, Pair, Range, Response
 from discreet.certificate.independent.reals import above, real
+from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
     from flint import arb

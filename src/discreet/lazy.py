@@ -1,0 +1,45 @@
+"""A property that is computed once, without a lock.
+
+Python 3.11's own holds one lock for all instances while it computes. A child that is forked at
+that moment, while another thread computes, inherits it locked and waits for ever. Without it two
+threads may compute the same value twice, which does no harm to values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class cached_property(Generic[T]):  # noqa: N801  (a drop-in for functools.cached_property)
+    """Computed on first use and kept in the instance, where it is found from then on.
+
+    >>> class Answer:
+    ...     @cached_property
+    ...     def value(self):
+    ...         print("computed")
+    ...         return 42
+    >>> answer = Answer()
+    >>> answer.value, answer.value
+    computed
+    (42, 42)
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: object | None, owner: type | None = None) -> Self | T:
+        if instance is None:
+            return self
+        value = instance.__dict__[self.name] = self.function(instance)
+        return value
