@@ -138,7 +138,9 @@ class SqliteStore:
         if present is None:
             present = Head(os.urandom(16).hex(), 0, START)
             self._head.write(file, present)
-        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        if not self.path.exists():
+            # Only then: to close a file that SQLite has open would drop its locks.
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         sync_folder(self.path.parent)
         with self._transaction("BEGIN IMMEDIATE") as connection:
             Transaction(connection, present).upgrade(0)
