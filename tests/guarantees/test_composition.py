@@ -329,7 +329,9 @@ HARD = [
     [Pure(10**400), GDP(1)],
     [TotalVariation(1), LaplacePair(1), GDP(1)],
     [LossDistribution.from_laws([1, 0], [0, 1]), LaplacePair(1), GDP(1)],
-    [Failing(GDP(1), "1e-6").group(2).repeat(2), LaplacePair(1)],
+    pytest.param(
+        [Failing(GDP(1), "1e-6").group(2).repeat(2), LaplacePair(1)], marks=pytest.mark.long
+    ),
     [LossDistribution.from_laws([0.6, 0.4], [0.4, 0.6]).group(3).repeat(20), Pure(1)],
     [LossDistribution.from_laws([0.5, 0.499, 0.001], [0.5, 0.5, 0]), LaplacePair(1)],
 ]
