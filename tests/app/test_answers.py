@@ -1,6 +1,7 @@
 """Where the answer of ``discreet release`` goes, and what is said beside it."""
 
 import csv
+import errno
 import io
 import json
 from pathlib import Path
@@ -126,11 +127,15 @@ def test_no_output_destroys_what_is_read_or_holds_the_budget(
     assert run("verify", "c.json", *facts, "--registry", "r.yaml").code == 0
 
 
-def test_an_answer_that_cannot_be_written_is_one_document(run: Run, ledger: str) -> None:
-    """Catches a note beside the document: with --json standard error is JSON. /dev/full is full."""
-    if not Path("/dev/full").exists():
-        pytest.skip("no device that is full")
-    Path("full.csv").symlink_to("/dev/full")
+def test_an_answer_that_cannot_be_written_is_one_document(
+    run: Run, ledger: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a note beside the document: with --json standard error is JSON."""
+
+    def full(frame: object, path: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("discreet.release.exports.to_csv", full)
     asked = ("release", "people.csv", "--unit", "person", "--count", "--epsilon", "1")
     ended = run(*asked, "--ledger", ledger, "--output", "full.csv", "--json")
     assert ended.code == 8

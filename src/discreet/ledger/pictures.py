@@ -16,7 +16,7 @@ from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.accounts.notions import in_words, sum_of
 from discreet.ledger.entry import Entry
 from discreet.release.numbers import number, text
-from discreet.release.plot import Plot
+from discreet.release.plot import Plot, dressed
 
 NOBODY: Final = "no name"
 OTHERS: Final = "others"
@@ -61,7 +61,7 @@ def draw(entries: Sequence[Entry], *, dataset: str, account: Filter) -> Plot:
         for part in textwrap.wrap(line, _LINE)
     ]
     chart = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
-    return Plot(_dressed(chart, f"Spending on {_short(dataset, 40)}", subtitle))
+    return Plot(dressed(chart, f"Spending on {_short(dataset, 40)}", subtitle))
 
 
 # -- what is drawn ---------------------------------------------------------------------------------
@@ -224,33 +224,3 @@ def _short(name: str, longest: int) -> str:
     name = text(name)
     end = (longest - 1) // 2
     return name if len(name) <= longest else f"{name[: longest - 1 - end]}…{name[-end:]}"
-
-
-def _dressed(chart: Any, title: str, subtitle: list[str]) -> Any:
-    import altair as alt
-
-    head = alt.TitleParams(
-        title,
-        subtitle=subtitle,
-        anchor="start",
-        frame="bounds",
-        fontSize=17,
-        subtitleFontSize=12,
-        subtitleColor="#5a6470",
-        subtitleLineHeight=16,
-        subtitlePadding=6,
-        offset=14,
-    )
-    return (
-        chart.properties(title=head)
-        .configure(padding=18, background="white", font="sans-serif")
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            titlePadding=10,
-            gridColor="#e6e8eb",
-        )
-        .configure_legend(labelFontSize=12)
-    )

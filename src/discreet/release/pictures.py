@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.release.columns import ADDITIVE, OTHER_ERROR
 from discreet.release.marks import Marks, marks
 from discreet.release.numbers import number, with_error
-from discreet.release.plot import Plot
+from discreet.release.plot import Plot, dressed
 
 if TYPE_CHECKING:
     from discreet.release.result import Result
@@ -43,7 +43,8 @@ def draw(result: Result, value: str | None) -> Plot:
     else:
         layers = alt.layer(bars, base.mark_circle(color=_DARK, size=45, opacity=1).encode(**bodies))
     height: Any = alt.Step(_BAR) if sideways else _HEIGHT
-    return Plot(_dressed(layers.properties(width=_WIDTH, height=height), shown))
+    chart = layers.properties(width=_WIDTH, height=height)
+    return Plot(dressed(chart, shown.title, shown.subtitle))
 
 
 def _points(shown: Marks) -> list[dict[str, Any]]:
@@ -98,32 +99,3 @@ def _encodings(shown: Marks, sideways: bool) -> tuple[dict[str, Any], dict[str, 
     ]
     bodies = {along: key, up: values("value:Q", **numbers), "tooltip": tips}
     return bodies, {along: key, up: values("low:Q", **numbers), end: "high:Q"}
-
-
-def _dressed(chart: Any, shown: Marks) -> Any:
-    import altair as alt
-
-    title = alt.TitleParams(
-        shown.title,
-        subtitle=shown.subtitle,
-        anchor="start",
-        frame="bounds",
-        fontSize=17,
-        subtitleFontSize=12,
-        subtitleColor="#5a6470",
-        subtitleLineHeight=16,
-        subtitlePadding=6,
-        offset=14,
-    )
-    return (
-        chart.properties(title=title)
-        .configure(padding=18, background="white", font="sans-serif")
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            titlePadding=10,
-            gridColor="#e6e8eb",
-        )
-    )

@@ -69,3 +69,34 @@ class Plot:
 
     def _repr_html_(self) -> str:
         return self.to_svg()
+
+
+def dressed(chart: Any, title: str, subtitle: Any) -> Any:
+    """A chart with title and subtitle, in the look that all pictures have."""
+    import altair as alt
+
+    head = alt.TitleParams(
+        title,
+        subtitle=subtitle,
+        anchor="start",
+        frame="bounds",
+        fontSize=17,
+        subtitleFontSize=12,
+        subtitleColor="#5a6470",
+        subtitleLineHeight=16,
+        subtitlePadding=6,
+        offset=14,
+    )
+    return (
+        chart.properties(title=head)
+        .configure(padding=18, background="white", font="sans-serif")
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelFontSize=12,
+            titleFontSize=13,
+            titleFontWeight="normal",
+            titlePadding=10,
+            gridColor="#e6e8eb",
+        )
+        .configure_legend(labelFontSize=12)
+    )
