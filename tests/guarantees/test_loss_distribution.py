@@ -207,3 +207,12 @@ def test_either_law_may_be_the_one_with_the_person():
 
 def test_probabilities_may_be_written_as_fractions():
     assert from_laws(["1/3", "2/3"], ["2/3", "1/3"]).tv == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("cells", [512, 1024, 4096])
+def test_far_tails_that_floats_cannot_hold_still_count(cells):
+    """Catches a finite multiplicative distance of two normal laws: their ratio has no bound, but
+    where it is large both densities are 0 as floats."""
+    g = from_laws(normal(0), normal(1), support=(-math.inf, math.inf), cells=cells)
+    assert g.epsilon(0) == math.inf
+    assert g.delta(5) < 1e-6

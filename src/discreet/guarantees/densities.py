@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees.bands import FloatArray
@@ -18,6 +19,7 @@ LogDensity: TypeAlias = Callable[[FloatArray], FloatArray]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _NEAR_ONE = 1e-4
+_LEAST = Fraction(1, 2**1074)
 
 
 def cut(
@@ -52,7 +54,28 @@ def cut(
         if p > 0 or q > 0:
             smooth.append((Fraction(p), Fraction(q)))
             rough.extend(_split(float(p), float(q), float(low), float(high)))
+    at_infinity = np.isnan(at_edges[:-1]) | np.isnan(at_edges[1:])
+    rough.extend(_far(lows, highs, (mass_p == 0) & (mass_q == 0), at_infinity))
     return Outcomes(tuple(rough)), Outcomes(tuple(smooth))
+
+
+def _far(
+    lows: FloatArray, highs: FloatArray, unseen: NDArray[np.bool_], at_infinity: NDArray[np.bool_]
+) -> list[tuple[Fraction, Fraction]]:
+    """Where densities are too small for floats, losses still count: with next to no mass.
+
+    A loss that still changes in a cell that reaches to infinity is taken to have no bound.
+    """
+    changing = at_infinity & (highs - lows > 1e-9 * (1 + np.abs(highs)))
+    if changing.any():
+        return [(_LEAST, Fraction(0)), (Fraction(0), _LEAST)]
+    if not unseen.any():
+        return []
+    high, low = min(highs[unseen].max(), 700.0), max(lows[unseen].min(), -700.0)
+    return [
+        (_LEAST, _LEAST * Fraction(math.exp(-high))),
+        (_LEAST * Fraction(math.exp(low)), _LEAST),
+    ]
 
 
 def _split(p: float, q: float, low: float, high: float) -> list[tuple[Fraction, Fraction]]:
