@@ -106,11 +106,13 @@ def lower_fraction(b: Arb) -> Fraction:
 
 def _supremum(b: Arb) -> Fraction | None:
     """A rational at or above every point; None where none of reasonable size is."""
-    floor = -(2**_MAX_EXPONENT)
+    import flint
+
     if not b.is_finite():
         return None
-    if b < ball(floor):  # true only if it holds for every point
-        return Fraction(floor)
+    # The floor, −2⁶⁵⁵³⁶, as mantissa and exponent: written out, it would take most of the time.
+    if b < flint.arb((-1, _MAX_EXPONENT)):  # true only if it holds for every point
+        return Fraction(-(1 << _MAX_EXPONENT))
     # Midpoint and radius are dyadic, and are added as such: no further rounding.
     middle, radius = _dyadic_up(b.mid()), _dyadic_up(b.rad())
     return None if middle is None or radius is None else middle + radius

@@ -16,7 +16,7 @@ from discreet.guarantees.accounts.notions import Notion, sum_of
 from discreet.ledger import Cost, Entry
 from discreet.ledger.pictures import NOBODY, OTHERS, draw
 from discreet.neighbors import Relation
-from discreet.release.plot import Plot
+from discreet.plot import Plot
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

@@ -73,9 +73,9 @@ def test_a6_rational_arithmetic():
     for _ in range(100_000):
         a, b, c, d = (random_integer(rng) for _ in range(4))
         expected = naive(a, b, c, d)
+        x, y, u, v = Fraction(a, b), Fraction(c, d), fmpq(a, b), fmpq(c, d)
         for name, operation in operations.items():
-            ours = operation(Fraction(a, b), Fraction(c, d))
-            theirs = operation(fmpq(a, b), fmpq(c, d))
+            ours, theirs = operation(x, y), operation(u, v)
             assert (ours.numerator, ours.denominator) == expected[name]
             assert (int(theirs.p), int(theirs.q)) == expected[name]
 

@@ -82,6 +82,7 @@ def test_the_bracket_holds_the_truth_at_60_digits(epsilons, delta, tolerance):
     assert tight or (said and tolerance == 1e-5)  # next to the largest loss, 1 GiB may not do
 
 
+@pytest.mark.no_cover
 @FEW
 @given(few, st.floats(0, 1))
 def test_delta_is_an_upper_bound_at_60_digits(epsilons, share):
@@ -198,6 +199,7 @@ def test_repeat_is_composing_k_times(g, k, x):
     assert g.repeat(k).delta(x) == pytest.approx(compose([g] * k).delta(x), rel=1e-9)
 
 
+@pytest.mark.no_cover
 @FEW
 @given(st.lists(pairs, min_size=2, max_size=4), st.fractions(0, 4, max_denominator=10))
 def test_composition_commutes(parts, x):
@@ -222,6 +224,7 @@ def test_total_variation_is_delta_at_zero_and_at_most_the_sum(a, b):
     assert g.tv <= a.tv + b.tv + 1e-9
 
 
+@pytest.mark.no_cover
 @FEW
 @given(pairs, st.fractions(Fraction(1, 10), 3, max_denominator=10))
 def test_negative_epsilon_of_a_composition(g, x):
@@ -231,6 +234,7 @@ def test_negative_epsilon_of_a_composition(g, x):
     assert both.delta(-x) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.no_cover
 @FEW
 @given(st.lists(pairs, min_size=3, max_size=12), st.sampled_from([None, 1e-3]))
 def test_going_on_from_what_was_computed_changes_nothing(parts, tolerance):
@@ -337,6 +341,7 @@ HARD = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("parts", HARD, ids=str)
 @pytest.mark.filterwarnings("ignore::discreet.errors.LooseBound")
 def test_sizes_that_no_grid_can_hold_are_added_up(parts):

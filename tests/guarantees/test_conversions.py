@@ -90,6 +90,7 @@ def z(p: mpf) -> mpf:
 # -- ρ -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
 def test_rho_is_above_every_order_and_reached(pair):
     """Catches a formula that is not the supremum over α, and one that is but rounded down."""
@@ -133,6 +134,7 @@ def test_many_categories_are_worse_than_their_divergence():
     assert real(to_zcdp(pair).rho) > 20 * kullback_leibler(p, q)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("epsilon", ["1e-2", 1, 4, 20])
 def test_rho_of_real_laplace_noise_by_integration(epsilon):
     e = real(epsilon)
@@ -152,6 +154,7 @@ def test_rho_of_real_laplace_noise_by_integration(epsilon):
     assert rho <= (e + exp(-e) - 1) * (1 + ULPS)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("epsilon", ["1e-3", "1/3", 1, 4, 20])
 def test_rho_of_bounded_range_over_all_worst_pairs(epsilon):
     """Losses t and t − ε, for many t, in both orders. ε²/8 would be above as well; this is the
@@ -212,6 +215,7 @@ def test_mu_of_real_laplace_noise_along_the_curve(epsilon):
     assert mu <= 2 * z(exp(-e / 2) / 2) * (1 + ULPS)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_mu_of_bounded_range_over_all_worst_pairs(epsilon):
     """Catches a worst pair other than the one in the middle."""

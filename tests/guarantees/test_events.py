@@ -167,6 +167,7 @@ def test_randomized_response_is_written_in_copies():
     assert accounted(written, 1e-6, REPLACE) >= ResponsePair(1, 4).repeat(10).bracket("1e-6")[0]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("event", "relation"),
     [

@@ -179,6 +179,7 @@ def outputs(point: Approx) -> list[tuple[float, float]]:
     return list(zip(p, p[::-1], strict=True))
 
 
+@pytest.mark.no_cover
 @given(points, st.tuples(points, points, points, points), st.fractions(-3, 5, max_denominator=100))
 def test_a_fully_adaptive_session_keeps_its_cap(first, second, x):
     """The second release and *its budget* depend on the first answer. All 16 transcripts, both

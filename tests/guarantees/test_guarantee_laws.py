@@ -73,6 +73,7 @@ def test_epsilon_keeps_its_promise(g, delta):
             assert Fraction(g.delta(reading)) <= delta + Fraction(g.delta(reading)) / 2**50
 
 
+@pytest.mark.no_cover
 @given(guarantees, reals.filter(lambda x: x > Fraction(1, 100)))
 def test_epsilon_undoes_delta(g, x):
     """The least ε whose δ is that of x is not above x: ε is tight."""

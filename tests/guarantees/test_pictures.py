@@ -66,6 +66,7 @@ def panels(g):
     return drawn, *(np.array([(p["x"], p["y"]) for p in points]).T for points in curves)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("g", GUARANTEES, ids=lambda g: repr(g)[:60])
 def test_every_guarantee_has_a_picture(g):
     """Catches nan, values outside the axes, curves that turn back, and an attack that does worse
@@ -78,6 +79,7 @@ def test_every_guarantee_has_a_picture(g):
     assert np.all(np.diff(hits) >= -1e-9) and np.all(hits >= rates - 1e-12) and hits.max() <= 1
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("g", [Pure(1), GDP(1), LaplacePair(2), Approx(1, "1e-5")], ids=repr)
 def test_curves_are_the_guarantee(g):
     """Catches mixed-up axes, and a curve that is below the best attack or far above it."""
@@ -113,6 +115,7 @@ def test_logarithms_where_they_help(g, kind):
     assert drawn["hconcat"][0]["encoding"]["y"]["scale"].get("type") == kind
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("g", "title"),
     [
@@ -158,6 +161,7 @@ def test_saved_without_a_network(tmp_path, monkeypatch):
     assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "parts",
     [

@@ -132,6 +132,7 @@ def test_rare_results_and_failure_are_mentioned():
     assert "rarer" not in Pure(1).describe()
 
 
+@pytest.mark.no_cover
 @settings(max_examples=25)
 @given(sizes)
 def test_pure_numbers_are_safe(epsilon):
@@ -147,6 +148,7 @@ def test_pure_numbers_are_safe(epsilon):
         assert best <= mpf(hits.numerator) / hits.denominator <= best * mpf("1.02")
 
 
+@pytest.mark.no_cover
 @settings(max_examples=25)
 @given(sizes)
 def test_gaussian_numbers_are_safe(mu):
@@ -166,6 +168,7 @@ def test_gaussian_numbers_are_safe(mu):
             assert odds / (1 + odds) <= mpf(shown.numerator) / shown.denominator
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("g", [*SINGLE, *COMPOSITIONS[:-1]], ids=repr)
 def test_the_headline_holds(g):
     """Catches an ε or a chance rounded down in print: δ there would be above what is said."""
@@ -176,6 +179,7 @@ def test_the_headline_holds(g):
         assert Fraction(g.epsilon(0)) <= epsilon * (1 + Fraction(1, 2**50))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("g", [*SINGLE, *COMPOSITIONS, *EXTREMES], ids=lambda g: repr(g)[:60])
 def test_readable_in_every_case(g):
     """Catches nan, inf, Python's notation, Greek beyond ε, jargon and rambling."""

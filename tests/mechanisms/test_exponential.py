@@ -41,6 +41,7 @@ def fits(draws, law, outcomes) -> bool:
     return chisquare(observed, [e * scale for e in expected]).pvalue > FALSE_ALARM
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("monotone", [False, True])
 def test_release_follows_its_law_and_no_other(monotone):
     """Catches a wrong scale, factor 2 or Gumbel sign: a law 10 % off is rejected."""
@@ -52,6 +53,7 @@ def test_release_follows_its_law_and_no_other(monotone):
     assert not fits(draws, Gibbs(utilities, rate=Fraction(11, 10) / mechanism.scale), range(5))
 
 
+@pytest.mark.no_cover
 def test_release_on_follows_its_law_and_no_other():
     """Catches a point that is not the one at the chosen index, or a grid off by one."""
     mechanism = Exponential(sensitivity=1, epsilon=4)
@@ -132,6 +134,7 @@ def test_claim_22_the_mean_by_distance_is_laplace(n, epsilon, mean):
         assert ours.pmf(k + 500) == pytest.approx(lecture.pmf(k), rel=1e-12)
 
 
+@pytest.mark.no_cover
 def test_claim_22_release_on_is_laplace_and_no_other():
     """The draws themselves; a scale of 1/(nε), the factor 2 forgotten, is rejected."""
     n, mean = 100, 0.5

@@ -31,6 +31,7 @@ def profile(found, x):
     return max(q - k * p for p, q, _, _ in found), max(a - k * b for _, _, a, b in found)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("epsilon", "delta"), PROMISES)
 @pytest.mark.parametrize("rule", ["optimal", "laplace", "gaussian"])
 def test_one_key_is_the_worst_coin(rule, epsilon, delta):
@@ -49,6 +50,7 @@ def test_one_key_is_the_worst_coin(rule, epsilon, delta):
         assert pair.delta(x) <= Approx(epsilon, delta).delta(x)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("epsilon", "delta"), PROMISES)
 @pytest.mark.parametrize("rule", ["optimal", "laplace", "gaussian"])
 @pytest.mark.parametrize("groups", [1, 2, 5, 5000])

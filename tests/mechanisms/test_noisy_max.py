@@ -38,6 +38,7 @@ def fits(observed, probabilities) -> bool:
     return chisquare(observed, [p * n for p in probabilities]).pvalue > FALSE_ALARM
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("noise", NOISES)
 def test_release_follows_its_law_and_no_other(noise):
     """Catches one noise taken for another, a wrong scale or a biased index."""
@@ -54,6 +55,7 @@ def test_release_follows_its_law_and_no_other(noise):
         assert not fits(observed, [law.pmf(i) for i in range(4)])
 
 
+@pytest.mark.no_cover
 def test_the_gap_follows_its_law_and_no_other():
     """Catches a gap to the wrong candidate, of unnoised scores or in the wrong unit."""
     scores = [0.5, 2.0, 1.0]

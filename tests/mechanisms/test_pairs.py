@@ -75,6 +75,7 @@ def split_profile(mechanism, moves, x):
     return hockey_stick(p, q, x)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("step", [None, 1])
 def test_the_most_uneven_split_of_the_moves_is_the_worst_and_is_reached(step):
     """Three cells of 1; two of 2; a largest move of 2 in a sum of 3. Every split that the fact

@@ -148,6 +148,7 @@ def test_one_probability_is_one_exponential_mechanism():
     assert [law.pmf([i]) for i in range(3)] == pytest.approx([far.pmf(i) for i in range(3)])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("asked", [NINTH, PAIR, QUARTILES])
 def test_release_follows_its_law_and_no_other(asked, monkeypatch):
     """n = 2000 draws, false-alarm rate 1e-9; ε 60 % larger is rejected.

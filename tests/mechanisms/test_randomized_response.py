@@ -127,6 +127,7 @@ def test_claim_15_estimate_is_unbiased(categories):
     assert [float(e) for e in expected] == pytest.approx(truth.tolist(), abs=1e-12)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("share", "respondents"), [(0.0, 40), (0.02, 300), (0.5, 300), (1.0, 40)])
 @pytest.mark.parametrize("given", [{"truth": "1/2"}, {"epsilon": 1, "categories": 4}])
 def test_claim_15_interval_covers(given, share, respondents):

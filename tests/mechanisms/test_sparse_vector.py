@@ -57,6 +57,7 @@ def with_threshold_noise(mechanism: SparseVector, scale: Fraction) -> SparseAnsw
     )
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "asked",
     [
@@ -76,6 +77,7 @@ def test_release_follows_its_law_and_no_other(asked):
         assert not fits(draws, lie)
 
 
+@pytest.mark.no_cover
 def test_above_threshold_follows_its_law_and_no_other():
     mechanism = AboveThreshold(sensitivity=1, epsilon=2, threshold=1)
     law, lie = mechanism.law(SCORES), mechanism.law([s + 0.5 for s in SCORES])
@@ -89,6 +91,7 @@ def test_above_threshold_follows_its_law_and_no_other():
     assert law.pmf(4) == law.pmf(-1) == 0
 
 
+@pytest.mark.no_cover
 def test_the_gap_follows_its_law_and_no_other():
     """Leads of the first hit, in cells; the same cells for scores half a unit off are rejected."""
     mechanism = sparse(hits=1, gap=True)
@@ -146,6 +149,7 @@ def loss(p: SparseAnswers, q: SparseAnswers) -> float:
     return max(abs(math.log(p.pmf(o) / q.pmf(o))) for o in p.outcomes)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("monotone", [False, True])
 @given(
     scores=st.lists(st.integers(-3, 3), min_size=1, max_size=5),
@@ -163,6 +167,7 @@ def test_neighbours_are_never_further_apart_than_epsilon(monotone, scores, moves
     assert loss(mechanism.law(scores), mechanism.law(moved)) <= 1 + 1e-12
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("monotone", [False, True])
 @given(
     scores=st.lists(st.integers(-3, 3), min_size=2, max_size=4),

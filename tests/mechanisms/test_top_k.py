@@ -44,6 +44,7 @@ def test_the_law_is_the_definition():
     assert law.pmf((1, 1)) == law.pmf((0,)) == law.pmf((0, 9)) == law.pmf((0, 1, 2)) == 0
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("monotone", [True, False])
 def test_release_follows_its_law_and_no_other(monotone):
     """n = 3000, false-alarm rate 1e-9. Catches a candidate named by its place among those left,

@@ -74,6 +74,7 @@ def in_pieces(function: np.ufunc, points: np.ndarray) -> np.ndarray:
     return out
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("function", "points"), [("log", uniforms(POINTS)), ("exp", exponents(POINTS))]
 )
@@ -147,6 +148,7 @@ CASES = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", CASES)
 def test_without_trust_every_draw_is_slow_and_right(name, untrusted, chi_square):
     """20,000 draws, false-alarm rate 1e-9."""

@@ -65,6 +65,7 @@ def check(law: type, draws: int) -> None:
             agree(law(scale), source.words(min(5000, each - start)), source)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("law", LAWS)
 def test_fast_and_slow_agree(law):
     check(law, 100_000)
@@ -76,6 +77,7 @@ def test_fast_and_slow_agree_on_a_million(law):
     check(law, 1_000_000)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("law", LAWS)
 def test_single_numbers_agree(law):
     """2,000 draws a scale through the path for one number, against the slow path."""
@@ -139,6 +141,7 @@ def test_the_closest_calls_agree(law, path, scale, draws, monkeypatch):
     assert np.array_equal(np.rint(y[nearest]) * sign, np.array(exact, np.float64))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("path", "scale"), [path[:2] for path in PATHS])
 @pytest.mark.parametrize("law", LAWS)
 def test_errors_stay_below_their_bounds(law, path, scale, monkeypatch):

@@ -41,6 +41,7 @@ class SmallU(SeededEntropy):
 BEYOND = [(44, 1_000_000), (55, 30_000), (63, 30_000)]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("zeros", "draws"), BEYOND)
 @pytest.mark.parametrize("kind", ["discrete", "real"])
 def test_laplace_beyond_thirty_scales(kind, zeros, draws, chi_square):
@@ -109,6 +110,7 @@ class NearOne(SeededEntropy):
         return further | np.uint64((1 << 64) - (1 << 24)) if tag == POSITION_TAG else further
 
 
+@pytest.mark.no_cover
 def test_gaussian_beyond_eight_deviations(chi_square):
     """1,000 draws whose strip lies beyond the table; their law is the normal tail."""
     sigma, draws = 40, 1000

@@ -11,14 +11,19 @@ from discreet.laws.discrete_laplace import DiscreteLaplace
 from discreet.laws.finite import Finite
 from discreet.laws.gibbs import Gibbs
 from discreet.laws.noisy_argmax import NoisyArgmax
+from discreet.laws.real_gaussian import CutGaussian, RealGaussian
+from discreet.laws.real_laplace import RealLaplace
 from discreet.laws.rounded_gaussian import RoundedGaussian
 from discreet.laws.rounded_laplace import RoundedLaplace
 
 __all__ = [
+    "CutGaussian",
     "DiscreteLaplace",
     "Finite",
     "Gibbs",
     "NoisyArgmax",
+    "RealGaussian",
+    "RealLaplace",
     "RoundedGaussian",
     "RoundedLaplace",
 ]

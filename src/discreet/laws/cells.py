@@ -47,6 +47,11 @@ class Cells:
         end = (floor(exact_value(x, name="x") / self.step) + HALF) * self.step - self.center
         return sharp(lambda: self._beyond(-end))
 
+    def above(self, x: Value) -> arb:
+        """P(X ≥ x)."""
+        start = (ceil(exact_value(x, name="x") / self.step) - HALF) * self.step - self.center
+        return sharp(lambda: self._beyond(start))
+
     def half_width(self, confidence: Fraction) -> Fraction:
         """The least multiple w of the step with P(|X − centre| ≤ w) ≥ confidence."""
         position = self.center / self.step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -57,6 +58,32 @@ class DiscreteLaplace:
         """P(X ≤ x) as a ball."""
         last = floor(exact_value(x, name="x")) - self.center
         return sharp(lambda: self._above(-last) if last < 0 else 1 - self._above(last + 1))
+
+    def above(self, x: Value) -> arb:
+        """P(X ≥ x) as a ball."""
+        first = ceil(exact_value(x, name="x")) - self.center
+        return sharp(lambda: self._above(first) if first > 0 else 1 - self._above(1 - first))
+
+    @property
+    def step(self) -> int:
+        """The distance between outcomes."""
+        return 1
+
+    @property
+    def shape(self) -> tuple[str, Fraction]:
+        """The noise without its centre; log-concave."""
+        return "DiscreteLaplace", self.scale
+
+    @property
+    def tails(self) -> tuple[Fraction, Fraction, Fraction]:
+        """(low, high, rate): up to low and from high on, each step outward is e^(−rate) times
+        as likely, exactly."""
+        return Fraction(self.center), Fraction(self.center), 1 / self.scale
+
+    def log_weight(self, outcome: Value) -> tuple[Fraction, Hashable]:
+        """log P(outcome) up to what laws of one shape share."""
+        distance = abs(exact_value(outcome, name="outcome") - self.center)
+        return -distance / self.scale, self.shape
 
     @property
     def variance(self) -> float:

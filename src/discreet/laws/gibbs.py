@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -48,6 +48,15 @@ class Gibbs:
     def pmf(self, index: int) -> float:
         """P(index) as a float."""
         return float(self.mass(index))
+
+    @property
+    def outcomes(self) -> range:
+        """The indices."""
+        return range(len(self.scores))
+
+    def log_weight(self, index: int) -> tuple[Fraction, Hashable]:
+        """log P(index) up to what laws with the same scores in another order share."""
+        return self.rate * self.scores[index], ("Gibbs", self.rate, tuple(sorted(self.scores)))
 
     def _weight(self, score: Fraction) -> arb:
         # Relative to the best: at most 1, and Arb's exponents do not underflow.

@@ -70,6 +70,11 @@ class NoisyArgmax:
         """P(index) as a float."""
         return float(self.mass(index))
 
+    @property
+    def outcomes(self) -> range:
+        """The indices."""
+        return range(len(self.scores))
+
 
 def _exponential_wins(own: Fraction, others: Sequence[Fraction]) -> arb:
     """Exponential noise: with pⱼ = e^(gⱼ) and u = e^(−y), P(i) = pᵢ·∫₀¹ Π_{j≠i} (1 − pⱼu) du.

@@ -11,6 +11,7 @@ from discreet.balls import ball, upper
 from discreet.exact import Number, positive, probability
 from discreet.laws.cells import HALF, Cells
 from discreet.laws.normal import upper_normal
+from discreet.laws.real_gaussian import RealGaussian
 from discreet.laws.sharp import sharp
 from discreet.laws.value import Value, exact_value
 
@@ -53,6 +54,20 @@ class RoundedGaussian:
     def cdf(self, x: Value) -> arb:
         """P(X ≤ x) as a ball."""
         return self._cells.cdf(x)
+
+    def above(self, x: Value) -> arb:
+        """P(X ≥ x) as a ball."""
+        return self._cells.above(x)
+
+    @property
+    def shape(self) -> tuple[str, Fraction, Fraction]:
+        """The noise and its grid without the centre; log-concave."""
+        return "RoundedGaussian", self.sigma, self.step
+
+    @property
+    def unrounded(self) -> RealGaussian:
+        """The law before rounding: the output is a function of it."""
+        return RealGaussian(self.center, self.sigma**2)
 
     @property
     def variance(self) -> float:

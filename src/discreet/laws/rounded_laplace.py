@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from discreet.balls import ball, upper
 from discreet.exact import Number, positive, probability
 from discreet.laws.cells import HALF, Cells
+from discreet.laws.real_laplace import RealLaplace
 from discreet.laws.sharp import sharp
 from discreet.laws.value import Value, exact_value
 
@@ -52,6 +54,33 @@ class RoundedLaplace:
     def cdf(self, x: Value) -> arb:
         """P(X ≤ x) as a ball."""
         return self._cells.cdf(x)
+
+    def above(self, x: Value) -> arb:
+        """P(X ≥ x) as a ball."""
+        return self._cells.above(x)
+
+    @property
+    def shape(self) -> tuple[str, Fraction, Fraction]:
+        """The noise and its grid without the centre; log-concave."""
+        return "RoundedLaplace", self.scale, self.step
+
+    @property
+    def unrounded(self) -> RealLaplace:
+        """The law before rounding: the output is a function of it."""
+        return RealLaplace(self.center, self.scale)
+
+    @property
+    def tails(self) -> tuple[Fraction, Fraction, Fraction]:
+        """(low, high, rate): up to low and from high on, each step outward is e^(−rate) times
+        as likely, exactly, since those cells lie on one side of the centre."""
+        position = self.center / self.step
+        low, high = floor(position - HALF), ceil(position + HALF)
+        return low * self.step, high * self.step, self.step / self.scale
+
+    def log_weight(self, outcome: Value) -> tuple[Fraction, Hashable] | None:
+        """log P(outcome) up to what laws of one shape share; None for the centre's cell."""
+        distance = abs(exact_value(outcome, name="outcome") - self.center)
+        return (-distance / self.scale, self.shape) if 2 * distance >= self.step else None
 
     @property
     def variance(self) -> float:

@@ -76,7 +76,14 @@ class SparseAnswers:
     def mass(self, answers: Sequence[Answer]) -> arb:
         """P(answers) as a ball; 0 for what cannot be answered."""
         leads = [lead for lead in map(self._lead, answers) if lead is not None]
-        if len(leads) < len(answers) or not self._ends([lead[0] is not None for lead in leads]):
+        return self.leads(leads) if len(leads) == len(answers) else ball(0)
+
+    def leads(self, leads: Sequence[Lead]) -> arb:
+        """P(each score, noise included, leads the noisy threshold by `from` to `to`) as a ball.
+
+        (None, 0) is no hit; (a, b) with a ≥ 0 is a hit, and b is None where it has no end.
+        """
+        if not self.can_end([lead[0] is not None for lead in leads]):
             return ball(0)
         factors: list[Factor] = [self._density]
         knots = {self.threshold}
@@ -95,7 +102,7 @@ class SparseAnswers:
         """Every list of True and False with which a run can end."""
         for size in range(1, len(self.scores) + 1):
             for answers in product((False, True), repeat=size):
-                if self._ends(answers):
+                if self.can_end(answers):
                     yield answers
 
     def _lead(self, answer: Answer) -> Lead | None:
@@ -109,7 +116,7 @@ class SparseAnswers:
             return None
         return max(Fraction(0), lead - self.step / 2), lead + self.step / 2
 
-    def _ends(self, hits: Sequence[bool]) -> bool:
+    def can_end(self, hits: Sequence[bool]) -> bool:
         """Whether a run can end with these hits: after the last one, or with the scores."""
         if len(hits) > len(self.scores) or sum(hits[:-1]) >= self.hits:
             return False
@@ -144,6 +151,11 @@ class FirstAbove:
     def pmf(self, index: int | None) -> float:
         """P(index) as a float."""
         return float(self.mass(index))
+
+    @property
+    def outcomes(self) -> tuple[int | None, ...]:
+        """The indices and None."""
+        return (*range(len(self.answers.scores)), None)
 
 
 def _lead_of(above: Answer) -> Lead:

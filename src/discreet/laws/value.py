@@ -6,12 +6,17 @@ that it is, not as the decimal that it prints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from numbers import Integral
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from discreet.balls import ball
 from discreet.errors import InvalidArgument
+from discreet.laws.sharp import sharp
+
+if TYPE_CHECKING:
+    from flint import arb
 
 Value: TypeAlias = int | float | Fraction
 
@@ -29,6 +34,14 @@ def exact_value(value: Value, *, name: str) -> Fraction:
     except (AttributeError, ValueError, OverflowError):
         given = InvalidArgument.describe_data(value)
         raise InvalidArgument(name=name, expected="a finite number", given=given) from None
+
+
+def at_place(formula: Callable[[arb], arb], y: Value | arb) -> arb:
+    """The formula at a point, sharply; or over a ball of points, as wide as that comes out."""
+    if not isinstance(y, int | float | Fraction) and hasattr(y, "mid"):
+        return formula(y)
+    exact = exact_value(y, name="y")  # type: ignore[arg-type]
+    return sharp(lambda: formula(ball(exact)))
 
 
 def exact_scores(scores: Sequence[Value]) -> tuple[Fraction, ...]:

@@ -24,7 +24,7 @@ from discreet.release import Result
 from discreet.release.storing import from_bytes
 
 if TYPE_CHECKING:
-    from discreet.release.plot import Plot
+    from discreet.plot import Plot
 
 
 class Ledger:

@@ -15,8 +15,8 @@ from typing import Any, Final
 from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.accounts.notions import in_words, sum_of
 from discreet.ledger.entry import Entry
+from discreet.plot import Plot, dressed
 from discreet.release.numbers import number, text
-from discreet.release.plot import Plot, dressed
 
 NOBODY: Final = "no name"
 OTHERS: Final = "others"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from discreet.exact import Number
 from discreet.guarantees import Pure
+from discreet.inputs import Stream
 from discreet.laws.sparse_vector import FirstAbove
 from discreet.mechanisms.sparse_vector import SparseVector
 
@@ -81,6 +82,11 @@ class AboveThreshold:
         That is: the score found is at least threshold − α, all before it at most threshold + α.
         """
         return self.sparse.error(confidence, queries=queries)
+
+    @property
+    def inputs(self) -> Stream:
+        """What one person can do to the stream."""
+        return self.sparse.inputs
 
     def law(self, scores: ArrayLike) -> FirstAbove:
         """Return the exact law of ``release(scores)``."""

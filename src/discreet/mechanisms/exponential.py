@@ -16,6 +16,7 @@ from discreet.balls import ball, upper
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import BoundedRange
+from discreet.inputs import Scores
 from discreet.laws.sharp import sharp
 from discreet.mechanisms.choice import positive_sensitivity
 from discreet.mechanisms.grids import check_noise
@@ -121,6 +122,11 @@ class Exponential:
         sure = probability(confidence, name="confidence")
         k = integer(candidates, name="candidates", minimum=1)
         return upper(sharp(lambda: ball(self.scale) * ball(k / (1 - sure)).log()))
+
+    @property
+    def inputs(self) -> Scores:
+        """What one person can do to the utilities."""
+        return Scores(self.sensitivity, self.monotone)
 
     def law(self, utilities: ArrayLike) -> laws.Gibbs:
         """Return the exact law of ``release(utilities)``."""

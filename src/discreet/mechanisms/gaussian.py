@@ -13,6 +13,7 @@ from discreet import laws
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, positive, sqrt_up
 from discreet.guarantees import GDP, classic_sigma, gaussian_sigma
+from discreet.inputs import Numbers
 from discreet.lazy import cached_property
 from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
@@ -111,6 +112,16 @@ class Gaussian:
     def variance(self) -> float:
         """The variance of the noise at a value on the grid, rounded up: σ² and a little."""
         return self._noise.variance(self.law)
+
+    @property
+    def inputs(self) -> Numbers:
+        """What one person can do to the numbers."""
+        return Numbers(
+            total=self.sensitivity,
+            largest=self.sensitivity,
+            norm="l2",
+            integers=self._noise.keeps_integers,
+        )
 
     def law(self, value: int | float | Fraction) -> laws.RoundedGaussian:
         """Return the exact law of ``release(value)`` for one number, far from int64's edges."""

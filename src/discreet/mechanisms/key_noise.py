@@ -34,6 +34,11 @@ class Reaches:
     count: laws.DiscreteLaplace | laws.RoundedLaplace | laws.RoundedGaussian
     threshold: int
 
+    @property
+    def outcomes(self) -> tuple[bool, bool]:
+        """Not kept, kept."""
+        return False, True
+
     def mass(self, outcome: bool) -> arb:
         """P(outcome) as a ball."""
         if not outcome:

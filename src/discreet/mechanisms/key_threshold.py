@@ -16,6 +16,7 @@ from discreet.exact import Number, integer, positive, probability, sqrt_up
 from discreet.guarantees import GDP, Approx, Guarantee
 from discreet.guarantees.binomial import MOST_RUNS
 from discreet.guarantees.key_pair import KeyPair
+from discreet.inputs import UnitCounts
 from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_noise import KeyNoise, Reaches
@@ -142,6 +143,11 @@ class KeyThreshold:
     def error(self, confidence: Number = Fraction(95, 100)) -> int:
         """Return the least size at which a key is kept with at least this probability."""
         return self._rule.least_size(probability(confidence, name="confidence"))
+
+    @property
+    def inputs(self) -> UnitCounts:
+        """One unit more or less, in at most ``max_groups`` keys."""
+        return UnitCounts(self.max_groups)
 
     def law(self, n: int) -> laws.Finite | Reaches:
         """Return the exact law of True (kept) and False for a key of n units."""

@@ -13,6 +13,7 @@ from discreet import laws
 from discreet.exact import Number, positive
 from discreet.guarantees import Guarantee, LaplacePair, Pure, compose
 from discreet.guarantees.compose import MOST
+from discreet.inputs import Numbers
 from discreet.lazy import cached_property
 from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
@@ -136,6 +137,16 @@ class Laplace:
     def variance(self) -> float:
         """The variance of the noise at a value on the grid, rounded up: 2·scale² and a little."""
         return self._noise.variance(self.law)
+
+    @property
+    def inputs(self) -> Numbers:
+        """What one person can do to the numbers."""
+        return Numbers(
+            total=self.sensitivity,
+            largest=self.largest,
+            norm="l1",
+            integers=self._noise.keeps_integers,
+        )
 
     def law(self, value: int | float | Fraction) -> laws.DiscreteLaplace | laws.RoundedLaplace:
         """Return the exact law of ``release(value)`` for one number, far from int64's edges."""

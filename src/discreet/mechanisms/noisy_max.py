@@ -15,6 +15,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability, round_up
 from discreet.guarantees import BoundedRange, Pure
 from discreet.guarantees.search import least_float
+from discreet.inputs import Scores
 from discreet.laws.noisy_lead import NoisyLead
 from discreet.laws.sharp import certainly_at_most
 from discreet.mechanisms.choice import positive_sensitivity
@@ -134,6 +135,11 @@ class NoisyMax:
         beats = _BEATS[self.noise]
         scales = least_float(lambda x: certainly_at_most(lambda: others * beats(ball(x)), 1 - sure))
         return round_up(self.scale * Fraction(scales))
+
+    @property
+    def inputs(self) -> Scores:
+        """What one person can do to the scores."""
+        return Scores(self.sensitivity, self.monotone, least=2 if self.gap else 1)
 
     def law(self, scores: ArrayLike) -> laws.NoisyArgmax | laws.Gibbs | NoisyLead:
         """Return the exact law of ``release(scores)``; with a gap, of (index, gap)."""

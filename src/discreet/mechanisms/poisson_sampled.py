@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number, positive
 from discreet.guarantees import Approx, Composition, Guarantee, SampledPair
 from discreet.guarantees.profile import unit_interval
 from discreet.guarantees.sampled import OneWay
+from discreet.inputs import Sampled
+from discreet.laws.mixture import Mixture
 from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
@@ -72,6 +74,29 @@ class PoissonSampled:
     def add(self) -> OneWay:
         """The direction in which a person who was not there is: absence against presence."""
         return self.guarantee.add
+
+    @property
+    def inputs(self) -> Sampled:
+        """The inputs of the mechanism, with and without the person."""
+        return Sampled(getattr(self.mechanism, "inputs", None))
+
+    def law(self, value: tuple[Any, Any]) -> Any:
+        """Return the law of one run on ``(without, with_person)``, the mechanism's two inputs.
+
+        ``(without, None)`` stands for a person who is not there at all.
+
+        >>> from discreet.mechanisms.laplace import Laplace
+        >>> halves = PoissonSampled(Laplace(sensitivity=1, epsilon=1), rate=0.5)
+        >>> round(halves.law((0, 1)).pmf(0), 6), round(halves.law((0, None)).pmf(0), 6)
+        (0.31606, 0.462117)
+        """
+        without, person = value
+        law = getattr(self.mechanism, "law", None)
+        if law is None:
+            raise Refused("the mechanism that is sampled for has no law to be sampled from")
+        if person is None:
+            return law(without)
+        return Mixture(law(person), law(without), share=self.rate)
 
 
 def _base(mechanism: Mechanism) -> Guarantee:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, probability, round_up
 from discreet.guarantees import BoundedRange, Guarantee
+from discreet.inputs import RowCounts
 from discreet.mechanisms.grids import check_noise
 from discreet.mechanisms.quantiles_counts import (
     largest_count,
@@ -152,6 +153,11 @@ class Quantiles:
             heaviest=integer(heaviest, name="heaviest", minimum=0),
         )
         return np.array([round_up(width) for width in widths])[self._ranks]
+
+    @property
+    def inputs(self) -> RowCounts:
+        """One person's rows more or less."""
+        return RowCounts(self.rows)
 
     def law(self, counts: ArrayLike) -> QuantilesLaw:
         """Return the exact law of ``release(counts)`` for one group."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,11 @@ class QuantilesLaw:
     rows: int
     epsilon: Fraction  #: of one selection
     spots: int
+
+    @property
+    def outcomes(self) -> Iterator[tuple[int, ...]]:
+        """Every choice of candidates; those that fall where probabilities rise have mass 0."""
+        return product(range(self.counts.size), repeat=len(self.probabilities))
 
     def mass(self, indices: Sequence[int]) -> arb:
         """P(indices) as a ball; 0 for indices that fall where probabilities rise."""

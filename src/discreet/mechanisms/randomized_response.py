@@ -16,6 +16,7 @@ from discreet.balls import ball, lower_fraction, upper
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import Pure, ResponsePair
+from discreet.inputs import Categories
 from discreet.laws.sharp import sharp
 from discreet.lazy import cached_property
 from discreet.mechanisms.answers import Answers, clamp, read_answers
@@ -144,6 +145,11 @@ class RandomizedResponse:
     def variance(self) -> float:
         """The largest variance of one unbiased report of a category around its truth."""
         return self._channel.variance
+
+    @property
+    def inputs(self) -> Categories:
+        """Any answer may become any other."""
+        return Categories(self.categories)
 
     def law(self, category: int) -> laws.Finite | laws.Gibbs:
         """Return the exact law of ``release(category)``: rational where ``truth`` was given."""

@@ -13,8 +13,10 @@ from discreet.balls import ball, upper
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, number, positive, probability
 from discreet.guarantees import Pure
+from discreet.inputs import Stream
 from discreet.laws.sharp import sharp
 from discreet.laws.sparse_vector import SparseAnswers
+from discreet.lazy import cached_property
 from discreet.mechanisms.choice import positive_sensitivity
 from discreet.mechanisms.grids import LARGEST, check_noise
 from discreet.mechanisms.scores import read_flag, read_scores
@@ -80,7 +82,7 @@ class SparseVector:
         check_noise(self.threshold_scale, name="epsilon")
         check_noise(self.query_scale, name="epsilon")
 
-    @property
+    @cached_property
     def split(self) -> tuple[Fraction, Fraction]:
         """ε₁ for the threshold and ε₂ for the scores; they sum to ε exactly.
 
@@ -91,12 +93,12 @@ class SparseVector:
         ratio = Fraction(moves ** (2 / 3)).limit_denominator(1000)
         return self.epsilon / (1 + ratio), self.epsilon * ratio / (1 + ratio)
 
-    @property
+    @cached_property
     def threshold_scale(self) -> Fraction:
         """The scale of the noise on the threshold."""
         return self.sensitivity / self.split[0]
 
-    @property
+    @cached_property
     def query_scale(self) -> Fraction:
         """The scale of the noise on each score."""
         return (1 if self.monotone else 2) * self.hits * self.sensitivity / self.split[1]
@@ -150,6 +152,11 @@ class SparseVector:
         a, b = self.threshold_scale, self.query_scale
         first, second = (a + b) / (a * (1 - sure)), k * (a + b) / (b * (1 - sure))
         return upper(sharp(lambda: ball(a) * ball(first).log() + ball(b) * ball(second).log()))
+
+    @property
+    def inputs(self) -> Stream:
+        """What one person can do to the stream."""
+        return Stream(self.sensitivity, self.monotone, self.threshold)
 
     def law(self, scores: ArrayLike) -> SparseAnswers:
         """Return the exact law of ``release(scores)``, its outcomes as tuples."""

@@ -15,6 +15,7 @@ from discreet import bounds, laws
 from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number, number, round_up, sqrt_up
 from discreet.guarantees import GDP, Guarantee, Pure
+from discreet.inputs import Mean
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.query_noise import noise_on_sum
@@ -163,6 +164,11 @@ class StatisticalQueries:
     def variance(self) -> float:
         """The variance of an answer, rounded up."""
         return round_up(Fraction(self._noise.variance) / (self._n * UNIT) ** 2)
+
+    @property
+    def inputs(self) -> Mean:
+        """One of n records is replaced."""
+        return Mean(self._n)
 
     def law(
         self, mean: Number

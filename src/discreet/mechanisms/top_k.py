@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from discreet.balls import ball, precision
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, probability
 from discreet.guarantees import BoundedRange, Guarantee
+from discreet.inputs import Scores
 from discreet.laws import Gibbs
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.grids import check_noise
@@ -35,6 +37,11 @@ class TopKLaw:
     counts: tuple[int | float, ...]
     k: int
     scale: Fraction
+
+    @property
+    def outcomes(self) -> Iterator[tuple[int, ...]]:
+        """Every way to name k different candidates."""
+        return permutations(range(len(self.counts)), self.k)
 
     def mass(self, indices: Sequence[int]) -> arb:
         """P(indices) as a ball; 0 unless these are k different candidates."""
@@ -132,6 +139,11 @@ class TopK:
         sure = probability(confidence, name="confidence")
         self._check(integer(candidates, name="candidates", minimum=1))
         return self._choice.error(1 - (1 - sure) / self.k, candidates=candidates)
+
+    @property
+    def inputs(self) -> Scores:
+        """What one person can do to the counts."""
+        return Scores(Fraction(self.rows), self.monotone, least=self.k)
 
     def law(self, counts: ArrayLike) -> TopKLaw:
         """Return the exact law of ``release(counts)``."""

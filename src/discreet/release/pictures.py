@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from discreet.plot import Plot, dressed
 from discreet.release.columns import ADDITIVE, OTHER_ERROR
 from discreet.release.marks import Marks, marks
 from discreet.release.numbers import number, with_error
-from discreet.release.plot import Plot, dressed
 
 if TYPE_CHECKING:
     from discreet.release.result import Result

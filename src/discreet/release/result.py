@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from discreet.release.plot import Plot
+    from discreet.plot import Plot
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""A drawn result: to save, or to show in a notebook, without a network."""
+"""A picture: to save, or to show in a notebook, without a network; and the look that all have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STAND_IN: Final = "\ue000"
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A picture of a result. ``chart`` is Altair's, to change it further.
+    """A picture. ``chart`` is Altair's, to change it further.
 
     ``save`` writes SVG, PNG or an HTML page that needs nothing else, by the name's ending.
     """
