@@ -15,6 +15,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet import bounds as bounds
     from discreet import sensitivity as sensitivity
+    from discreet.auditor.audit import audit as audit
+    from discreet.auditor.check_sensitivity import check_sensitivity as check_sensitivity
+    from discreet.auditor.finding import Finding as Finding
+    from discreet.auditor.replay import replay as replay
+    from discreet.auditor.verify import verify as verify
     from discreet.certificate.certificate import Certificate as Certificate
     from discreet.errors import BudgetExceeded as BudgetExceeded
     from discreet.errors import DiscreetError as DiscreetError
@@ -85,6 +90,11 @@ __version__ = "0.1.0"
 # Where each public name lives, under discreet. The block above tells type checkers the same;
 # a test compares the two.
 _HOMES = {
+    "auditor.audit": "audit",
+    "auditor.check_sensitivity": "check_sensitivity",
+    "auditor.finding": "Finding",
+    "auditor.replay": "replay",
+    "auditor.verify": "verify",
     "certificate.certificate": "Certificate",
     "errors": "BudgetExceeded DiscreetError EngineError EntropyFailed InternalError "
     "InvalidArgument LedgerDamaged LooseBound Refused RelationMismatch UnboundedSensitivity",
@@ -121,7 +131,7 @@ __all__ = ["__version__", *sorted([*_HOME_OF, *_MODULES])]
 
 
 def __getattr__(name: str) -> object:
-    if name in _MODULES:
+    if name in _MODULES or name == "testing":  # never by `from discreet import *`
         return import_module(f"discreet.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")

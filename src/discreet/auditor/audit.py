@@ -1,0 +1,158 @@
+"""The statistical route: whether samples of a black box contradict a privacy claim."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from discreet.auditor.finding import Finding
+from discreet.auditor.region import Counts, corners
+from discreet.auditor.statistical.bars import bars
+from discreet.auditor.statistical.pace import read_pace
+from discreet.auditor.statistical.pairs import Pair, best_pair, read_pair
+from discreet.auditor.statistical.parameters import (
+    Parameter,
+    Progress,
+    Question,
+    delta_at,
+    epsilon_at,
+    question,
+)
+from discreet.auditor.statistical.sampling import Run, Sampler
+from discreet.auditor.statistical.trial import Trial, hold_trial
+from discreet.auditor.witness import Witness
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, probability
+from discreet.guarantees import Guarantee
+
+
+def audit(
+    run: Run,
+    pair: Pair | None = None,
+    claim: Guarantee | None = None,
+    *,
+    neighbors: Iterable[Pair] | Callable[[], Pair] | None = None,
+    seconds: float | None = None,
+    samples: int | None = None,
+    confidence: Number = 1 - 1e-9,
+    batched: bool = False,
+    progress: Progress | None = None,
+) -> Finding:
+    """Try to show that ``run`` breaks ``claim``, from its outputs alone.
+
+    ``run(value)`` is any function that returns one output of any type, drawn anew at every call;
+    with ``batched=True`` it is called as ``run(value, size=n)`` and returns n of them along the
+    first axis, which is much faster. ``pair`` is two neighbouring inputs; or ``neighbors`` are many
+    such pairs, or a function that makes one, and the most promising is looked for first.
+    ``claim`` is a guarantee in any notion: ``dp.Pure(1)``, ``dp.Approx(1, 1e-5)``,
+    ``dp.ZCDP(0.1)``, ``dp.GDP(1)``, ``dp.TotalVariation(0.2)``, or what a mechanism states as
+    its ``guarantee``.
+
+    It stops after ``seconds`` (5 unless given), or after ``samples`` outputs of each input, or
+    earlier if more would not add to what is shown. With probability ``confidence``, whatever the
+    function is, what is reported is true: an honest claim is called violated at most that
+    rarely. No violation found is not a proof.
+
+    >>> import discreet as dp
+    >>> honest = dp.RandomizedResponse(epsilon=2)
+    >>> def run(bit, size):
+    ...     return honest.release([bit] * size)
+    >>> finding = dp.audit(run, (0, 1), dp.Pure(1), samples=20_000, batched=True)
+    >>> finding.violated, 1.5 < finding.lower_bound < 2
+    (True, True)
+    """
+    import scipy.special  # noqa: F401  (a second, that the clock should not count)
+
+    started = time.perf_counter()
+    asked = question(_read_claim(claim))
+    assert claim is not None
+    risk = float(1 - probability(confidence, name="confidence"))
+    if not callable(run):
+        given = InvalidArgument.describe_parameter(run)
+        raise InvalidArgument(name="run", expected="a function of one input", given=given)
+    pace = read_pace(seconds, samples, started)
+    tell = progress if progress is not None else _silent
+    tried = 1
+    if pair is None:
+        pair, tried = best_pair(run, neighbors, asked, batched=batched, pace=pace, progress=tell)
+    elif neighbors is not None:
+        raise InvalidArgument(
+            name="neighbors",
+            expected="None where a pair is given",
+            given="both a pair and neighbors",
+        )
+    sampler = Sampler(run, read_pair(pair), batched)
+    test = hold_trial(sampler, asked, risk, pace, tell)
+    return _finding(claim, asked, sampler, test, float(confidence), started, tried)
+
+
+def _finding(
+    claim: Guarantee,
+    asked: Question,
+    sampler: Sampler,
+    test: Trial,
+    confidence: float,
+    started: float,
+    tried: int,
+) -> Finding:
+    drawn = min(sampler.drawn)
+    bounds = test.bounds()
+    names = [candidate.parameter.name for candidate in test.tested.candidates]
+    # The event that shows a violation; an (ε, δ) claim is judged by its δ first.
+    own = names.index(asked.reported.name)
+    exceeded = [c.parameter.exceeded_by(bounds[i]) for i, c in enumerate(test.tested.candidates)]
+    bound = bounds[own]
+    reach = _reach(asked.reported, test.tested.counts(own), drawn, test.risk)
+    nearest = own if names[0] == "excess" else 0
+    leading = exceeded.index(True) if any(exceeded) else nearest
+    candidate, counts = test.tested.candidates[leading], test.tested.counts(leading)
+    p, q = corners(counts, test.risk)
+    claimed = asked.reported.claimed if asked.reported.name == "epsilon" else 0.0
+    epsilon = bound if asked.reported.name == "epsilon" else float(epsilon_at(0.0)(p, q).min())
+    witness = Witness(
+        first=candidate.first,
+        event=candidate.event,
+        counts=counts,
+        probability=float(p.min()),
+        other_probability=float(q.max()),
+        epsilon=epsilon,
+        delta=float(delta_at(claimed)(p, q).min()),
+        question=asked,
+        risk=test.risk,
+        pair=sampler.pair,
+        violates=test.violated,
+    )
+    return Finding(
+        claim=claim,
+        violated=test.violated,
+        lower_bound=bound,
+        parameter=asked.reported.name,
+        confidence=confidence,
+        witness=witness,
+        samples=drawn,
+        seconds=time.perf_counter() - started,
+        within_reach=reach,
+        bars=bars(candidate.event, *test.shown),
+        pairs_tried=tried,
+    )
+
+
+def _reach(parameter: Parameter, counts: Counts, n: int, risk: float) -> float:
+    """The bound if the event had been known, and all samples had tested it."""
+    share, other = counts.hits / counts.n, counts.other_hits / counts.other_n
+    p, q = corners(Counts(round(share * n), n, round(other * n), n), risk)
+    return float(parameter.least(p, q).min())
+
+
+def _read_claim(claim: Guarantee | None) -> Guarantee:
+    if not isinstance(claim, Guarantee):
+        raise InvalidArgument(
+            name="claim",
+            expected="a guarantee, such as dp.Pure(1) or dp.Approx(1, 1e-5)",
+            given=InvalidArgument.describe_parameter(claim),
+        )
+    return claim
+
+
+def _silent(done: float, words: str) -> None:
+    pass

@@ -1,0 +1,134 @@
+"""What an audit found: a bound, how sure it is, and the event that shows it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.auditor.witness import Witness
+from discreet.guarantees import Guarantee
+
+_SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "tv": "total variation", "delta": "δ"}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a picture of the two output laws, along what the witness looks at."""
+
+    words: str  #: the kind of output, or its range
+    start: float | None  #: a range from here ...
+    end: float | None  #: ... to here
+    shares: tuple[float, float]  #: of the outputs of pair[0] and of pair[1]
+    inside: float  #: how much of it belongs to the event
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """The outcome of `dp.audit`.
+
+    ``lower_bound`` is in the claim's own parameter: ε, ρ, μ or the total variation distance; for
+    an (ε, δ) claim it is the ε at the claimed δ, and the δ at the claimed ε is in the witness.
+    It is finite even where one input never gave the event: samples cannot show that it never
+    will. ``one_sided`` says that it was so.
+    """
+
+    claim: Guarantee
+    violated: bool
+    lower_bound: float
+    parameter: str
+    confidence: float
+    witness: Witness | None
+    samples: int  #: outputs drawn for each of the two inputs, to choose and to test
+    seconds: float
+    within_reach: float  #: about the bound, had the witness been known and all samples tested it
+    bars: tuple[Bar, ...] = field(default=(), repr=False)
+    pairs_tried: int = 1
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether the event was never seen under the other input, as when ε is infinite."""
+        return self.witness is not None and self.witness.one_sided
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> list[str]:
+        symbol, sure = _SYMBOLS[self.parameter], f"1 − {1 - self.confidence:.2g}"
+        drawn = f"{self.samples:,} outputs of each input, {self.seconds:.1f} s"
+        shown = f"{symbol} ≥ {self.lower_bound:.4g}"
+        if self.violated:
+            lines = [
+                f"Violated: {self.claim} is false, with confidence {sure}.",
+                f"Shown: {shown}.",
+            ]
+        else:
+            lines = [
+                f"No violation of {self.claim} found in {drawn}, at confidence {sure}.",
+                "That is not a proof: another event, pair of inputs or more samples may show one.",
+                f"Shown: {shown}.",
+            ]
+        if self.witness is not None:
+            lines += self._witness_lines(self.witness)
+        reach = f"{symbol} ≥ {self.within_reach:.4g}"
+        lines.append(f"Known beforehand, and tested on all samples, it would show about {reach}.")
+        if self.violated:
+            lines.append(f"Drawn: {drawn}.")
+        if self.pairs_tried > 1:
+            lines.append(f"The pair was chosen among {self.pairs_tried:,}.")
+        return lines
+
+    def _witness_lines(self, witness: Witness) -> list[str]:
+        (k, n), (l, m) = witness.hits, witness.other_hits  # noqa: E741
+        first, other = f"pair[{witness.first}]", f"pair[{1 - witness.first}]"
+        lines = [
+            f"Event: {witness.event}",
+            f"  under {first}: at least {witness.probability:.4g} (seen {k:,} times in {n:,})",
+            f"  under {other}: at most {witness.other_probability:.4g} (seen {l:,} times in {m:,})",
+        ]
+        if witness.one_sided and self.violated:
+            lines.append(f"  It was never seen under {other}, as when ε is infinite.")
+        if "delta" in [p.name for p in witness.question.parameters]:
+            lines.append(f"  δ ≥ {witness.delta:.4g} at the claimed ε.")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain values: no input and no output is in it."""
+        witness = self.witness
+        return {
+            "claim": json.loads(self.claim.to_json()),
+            "violated": self.violated,
+            "words": str(self),
+            "proof": False if not self.violated else None,
+            "parameter": self.parameter,
+            "lower_bound": self.lower_bound,
+            "within_reach": self.within_reach if math.isfinite(self.within_reach) else None,
+            "confidence": self.confidence,
+            "samples": self.samples,
+            "seconds": self.seconds,
+            "pairs_tried": self.pairs_tried,
+            "one_sided": self.one_sided,
+            "witness": None
+            if witness is None
+            else {
+                "likelier_under": witness.first,
+                "event": str(witness.event),
+                "hits": list(witness.hits),
+                "other_hits": list(witness.other_hits),
+                "probability_at_least": witness.probability,
+                "other_probability_at_most": witness.other_probability,
+                "epsilon_at_least": witness.epsilon,
+                "delta_at_least": witness.delta,
+            },
+        }
+
+    def to_json(self) -> str:
+        """The finding as a JSON document."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def plot(self) -> Any:
+        """Draw the two output laws with the event shaded; save with ``.save("finding.png")``."""
+        from discreet.auditor.pictures import plot
+
+        return plot(self)

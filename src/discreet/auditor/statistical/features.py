@@ -1,0 +1,192 @@
+"""What is looked at in an output: one number, or one kind, an output.
+
+A feature is a column: floats, where order means something, or keys, where only equality does.
+Events are built on columns (events.py). Which features there are depends on the form of the
+outputs alone, never on what is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.auditor.region import FloatArray
+from discreet.auditor.statistical.bits import (
+    exponent_words,
+    exponents,
+    fraction,
+    low_bits,
+    lowest_bit,
+)
+from discreet.auditor.statistical.forms import contains, elements, sizes
+from discreet.auditor.statistical.outputs import Outputs, Reader, joined, row_keys
+
+Column = FloatArray | NDArray[np.int64]  # floats are ordered, keys are not
+Reading = Callable[[FloatArray], Column]
+
+_SINGLE = 40  # coordinates looked at one by one ...
+_FIRST = 8  # ... of which so many in any case
+_PAIRED = 6  # coordinates whose pairs are looked at
+_ORDERED = 8  # coordinates whose order is looked at
+_BITS = 3  # coordinates whose bits are looked at
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column and its name."""
+
+    name: str
+    column: Callable[[Outputs], Column]
+    words: Callable[[int], str] | None = None  #: what a key stands for
+    is_learned: bool = False
+    is_ratio: bool = False  #: grows with the likelihood ratio: only its ends are events
+    rank: int = 0  #: looked at however little time there is (0), or where there is some
+
+
+def features(reader: Reader, first: Outputs, other: Outputs) -> Iterator[Feature]:
+    """All that apply to outputs like these, the plain ones first."""
+    both = joined([first, other])
+    width = both.width
+    if len(reader.known) > 1 or not width:
+        yield from _forms(reader, (first, other), both)
+    if not width:
+        return
+    chosen = telling(first, other, _SINGLE)
+    yield from _coordinates(chosen[:_FIRST], alone=width == 1)
+    if width > 1:
+        yield from _rows(width, both)
+    yield from _bits(first, chosen[:_BITS], alone=width == 1)
+    for feature in (*_coordinates(chosen[_FIRST:], alone=False), *_pairs(chosen[:_PAIRED])):
+        yield replace(feature, rank=1)
+
+
+def telling(first: Outputs, other: Outputs, most: int) -> list[int]:
+    """The coordinates whose means or spreads differ most, in units of their noise."""
+    width = max(first.width, other.width)
+    a, b = (
+        np.nan_to_num(np.clip(side.widened(width).numbers, -1e150, 1e150))
+        for side in (first, other)
+    )
+    noise = np.sqrt(a.var(axis=0) + b.var(axis=0)) + 1e-300
+    apart = np.abs(a.mean(axis=0) - b.mean(axis=0)) / noise
+    spread = np.abs(a.std(axis=0) - b.std(axis=0)) / noise
+    ranked: list[int] = np.argsort(-np.maximum(apart, spread), kind="stable")[:most].tolist()
+    return ranked
+
+
+def _by_row(name: str, rows: Callable[[Outputs], NDArray[Any]], sample: Outputs) -> Feature:
+    """Keys of whole rows; in words, the row that has the key, as found in a sample."""
+
+    def words(key: int) -> str:
+        found = rows(sample)
+        place = np.flatnonzero(row_keys(found) == key)
+        return "one not met before" if not place.size else _row_words(found[place[0]])
+
+    return Feature(name, lambda o: row_keys(rows(o)), words)
+
+
+def _row_words(row: NDArray[Any]) -> str:
+    shown = ", ".join(f"{value:.6g}" for value in row[:12].astype(float))
+    return f"({shown}{', ...' if len(row) > 12 else ''})"
+
+
+def _forms(reader: Reader, sides: tuple[Outputs, Outputs], both: Outputs) -> Iterator[Feature]:
+    yield Feature("form", lambda o: o.forms, reader.words)
+    yield Feature("size", lambda o: sizes(reader)[o.forms])
+    for element in elements(reader, sides):
+        yield Feature(f"contains {element}", _contains(reader, element), _yes_or_no)
+    if both.width:
+        yield _by_row("form and numbers", lambda o: np.column_stack([o.forms, o.numbers]), both)
+
+
+def _contains(reader: Reader, element: str) -> Callable[[Outputs], Column]:
+    return lambda o: contains(reader, element)[o.forms]
+
+
+def _yes_or_no(key: int) -> str:
+    return "yes" if key else "no"
+
+
+def _at(
+    i: int, reading: Callable[[FloatArray], Column] | None = None
+) -> Callable[[Outputs], Column]:
+    """One coordinate, or something about it."""
+
+    def column(outputs: Outputs) -> Column:
+        numbers = outputs.widened(i + 1).numbers[:, i]
+        return numbers if reading is None else reading(numbers)
+
+    return column
+
+
+def _coordinates(chosen: list[int], *, alone: bool) -> Iterator[Feature]:
+    for i in chosen:
+        yield Feature("output" if alone else f"y[{i}]", _at(i))
+
+
+def _bits(sample: Outputs, chosen: list[int], *, alone: bool) -> Iterator[Feature]:
+    for i in chosen:
+        y = "output" if alone else f"y[{i}]"
+        column = _at(i)(sample)
+        yield Feature(f"exponent of the lowest bit of {y}", _at(i, lowest_bit))
+        if np.all(np.isnan(column) | (column == np.floor(column))):
+            continue
+        name = f"exponents of {y} and of its lowest bit"
+        yield Feature(name, _at(i, exponents), exponent_words)
+        yield Feature(f"last 8 bits of {y}", _at(i, low_bits), "{:08b}".format)
+        yield Feature(f"fraction of {y}", _at(i, fraction))
+
+
+def _rows(width: int, both: Outputs) -> Iterator[Feature]:
+    def of(reduce: Reading) -> Callable[[Outputs], Column]:
+        def column(outputs: Outputs) -> Column:
+            with np.errstate(all="ignore"):
+                y = wide(outputs)
+                return reduce(np.where(np.isnan(y), 0.0, y))
+
+        return column
+
+    def wide(outputs: Outputs) -> FloatArray:
+        return outputs.widened(width).numbers[:, :width]
+
+    yield _by_row("whole output", wide, both)
+    yield Feature("sum", of(lambda y: y.sum(axis=1)))
+    yield Feature("sum of squares", of(lambda y: (y * y).sum(axis=1)))
+    yield Feature("sum of absolute values", of(lambda y: np.abs(y).sum(axis=1)))
+    yield Feature("largest", of(lambda y: y.max(axis=1)))
+    yield Feature("least", of(lambda y: y.min(axis=1)))
+    yield Feature("range", of(lambda y: y.max(axis=1) - y.min(axis=1)))
+    yield Feature("middle", of(lambda y: np.median(y, axis=1)))
+    yield Feature("place of the largest", of(lambda y: y.argmax(axis=1)), "place {}".format)
+    yield Feature("place of the least", of(lambda y: y.argmin(axis=1)), "place {}".format)
+    yield Feature("first place that is not 0", of(_first_set), "place {}".format)
+    yield Feature("how many are above 0", of(lambda y: (y > 0).sum(axis=1).astype(np.float64)))
+    yield _by_row("which are above 0", lambda o: wide(o)[:, :256] > 0, both)
+    if width <= _ORDERED:
+        yield _by_row("order", lambda o: np.argsort(wide(o), axis=1, kind="stable"), both)
+
+
+def _first_set(y: FloatArray) -> NDArray[np.int64]:
+    return np.where((y != 0).any(axis=1), (y != 0).argmax(axis=1), -1)
+
+
+def _pairs(chosen: list[int]) -> Iterator[Feature]:
+    for i, j in combinations(chosen, 2):
+        yield Feature(f"y[{i}] − y[{j}]", _combined(i, j, np.subtract))
+    for i, j in combinations(chosen, 2):
+        yield Feature(f"y[{i}] + y[{j}]", _combined(i, j, np.add))
+
+
+def _combined(i: int, j: int, combine: np.ufunc) -> Callable[[Outputs], Column]:
+    def column(outputs: Outputs) -> Column:
+        numbers = outputs.widened(max(i, j) + 1).numbers
+        with np.errstate(all="ignore"):
+            found: FloatArray = combine(numbers[:, i], numbers[:, j])
+        return found
+
+    return column

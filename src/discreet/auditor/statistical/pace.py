@@ -1,0 +1,119 @@
+"""How much to draw for what: half of the samples, or of the time, chooses, the other half tests."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from discreet.auditor.statistical.sampling import Sampler
+from discreet.errors import InvalidArgument
+from discreet.exact import integer, positive
+
+_SECONDS = 5.0
+_SCREEN, _CHOOSE, _COMPARE = 0.2, 0.4, 0.55  # of the time, up to their end
+_DRAW = 0.1  # of the time, to draw what is chosen from
+_ROWS = 1 << 18  # to choose from, at most
+_NUMBERS = 1 << 23  # in them
+_ROWS_A_SECOND = 40_000  # that leave time to look at them
+_FEW = 1 << 12
+
+
+@dataclass(frozen=True)
+class Pace:
+    """A number of seconds or of samples, and since when."""
+
+    seconds: float | None
+    samples: int | None
+    started: float
+
+    def first_look(self, sampler: Sampler) -> int:
+        """Outputs a side for a first look: a twentieth of what there is time for."""
+        most = _FEW if sampler.batched else _FEW // 4
+        if self.samples is not None:
+            return max(8, min(most, self.samples // 16))
+        assert self.seconds is not None
+        sampler.draw(0, 1)  # first calls are slow, and say nothing about the others
+        size, each = 1, float("inf")
+        while True:
+            for side in (0, 1):
+                sampler.draw(side, size)
+            short = size * sampler.seconds_each < 0.02 * self.seconds
+            # Calls that cost the same for four times as many outputs have not shown their cost.
+            if size >= most or not (short or sampler.seconds_each < 0.5 * each):
+                return max(8, min(most, int(0.05 * self.seconds / 2 / sampler.seconds_each)))
+            size, each = 4 * size, sampler.seconds_each
+
+    def rows_to_choose(self, sampler: Sampler) -> int:
+        """Outputs a side on which events are chosen."""
+        most = max(64, min(_ROWS, _NUMBERS // sampler.width))
+        if self.samples is not None:
+            return max(8, min(most, self.samples // 4))
+        assert self.seconds is not None
+        by_time = int(_DRAW * self.seconds / 2 / sampler.seconds_each)
+        return max(64, min(most, by_time, int(_ROWS_A_SECOND * self.seconds)))
+
+    def screening_is_over(self) -> bool:
+        """Whether looking through all features has taken its share of the time."""
+        return self.seconds is not None and self._spent > _SCREEN * self.seconds
+
+    def choosing_is_over(self) -> bool:
+        """The same for a closer look at the best of them."""
+        return self.seconds is not None and self._spent > _CHOOSE * self.seconds
+
+    def comparing_is_over(self, sampler: Sampler, compared: int) -> bool:
+        """Whether the second part of the outputs is drawn."""
+        if self.samples is not None:
+            return min(sampler.drawn) >= self.samples // 2 or compared >= 1 << 20
+        assert self.seconds is not None
+        return self._spent > _COMPARE * self.seconds
+
+    def is_over(self, sampler: Sampler) -> bool:
+        """Whether everything is drawn."""
+        if self.samples is not None:
+            return min(sampler.drawn) >= self.samples
+        assert self.seconds is not None
+        return self._spent >= self.seconds
+
+    def allows(self, sampler: Sampler, n: int) -> bool:
+        """Whether n more outputs a side would leave half of everything."""
+        if self.samples is not None:
+            return min(sampler.drawn) + n <= self.samples // 2
+        assert self.seconds is not None
+        return self._spent + 2 * n * sampler.seconds_each < 0.5 * self.seconds
+
+    def share(self, sampler: Sampler) -> float:
+        """How much of it all is done."""
+        if self.samples is not None:
+            return min(1.0, min(sampler.drawn) / self.samples)
+        assert self.seconds is not None
+        return min(1.0, self._spent / self.seconds)
+
+    def next_chunk(self, sampler: Sampler, *, comparing: bool = False) -> int:
+        """Outputs a side to draw before looking up again."""
+        if self.samples is None:
+            return sampler.chunk
+        end = self.samples // 2 if comparing else self.samples
+        return max(1, min(sampler.chunk, end - min(sampler.drawn)))
+
+    def expected_tests(self, sampler: Sampler) -> float:
+        """About how many outputs a side there will be to test on."""
+        if self.samples is not None:
+            return max(1.0, self.samples / 2)
+        assert self.seconds is not None
+        return max(64.0, (1 - _COMPARE) * self.seconds / 2 / (sampler.seconds_each + 1e-7))
+
+    @property
+    def _spent(self) -> float:
+        return time.perf_counter() - self.started
+
+
+def read_pace(seconds: float | None, samples: int | None, started: float) -> Pace:
+    """At the door: at most one of the two."""
+    if seconds is not None and samples is not None:
+        raise InvalidArgument(
+            name="samples", expected="seconds or samples", given="both", hint="leave one out"
+        )
+    if samples is not None:
+        return Pace(None, integer(samples, name="samples", minimum=64), started)
+    given = _SECONDS if seconds is None else float(positive(seconds, name="seconds"))
+    return Pace(given, None, started)

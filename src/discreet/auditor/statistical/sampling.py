@@ -1,0 +1,93 @@
+"""Drawing outputs: from one callable, for two inputs, within seconds or a number of samples."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.auditor.statistical.outputs import Outputs, Raised, Reader, joined
+from discreet.errors import InvalidArgument
+
+Run = Callable[..., Any]
+
+_CHUNK = 1 << 17  # numbers drawn at once where runs come in batches
+_SLICE = 0.1  # seconds between two looks at the clock
+
+
+@dataclass
+class Sampler:
+    """Draws outputs of a pair of inputs, and knows how long one takes."""
+
+    run: Run
+    pair: tuple[Any, Any]
+    batched: bool
+    reader: Reader = field(default_factory=Reader)
+    drawn: list[int] = field(default_factory=lambda: [0, 0])
+    width: int = 1
+    last: tuple[int, float] = (0, 0.0)  #: how many outputs the last call gave, in how many seconds
+
+    @property
+    def seconds_each(self) -> float:
+        """How long one output takes, by the last call."""
+        size, seconds = self.last
+        return max(seconds / size, 1e-9) if size else 1e-3
+
+    @property
+    def chunk(self) -> int:
+        """How many outputs to draw before the clock is looked at.
+
+        A call may cost as much as a thousand outputs, so sizes grow as long as calls are short.
+        """
+        size, seconds = self.last
+        if size == 0:
+            return 1
+        grown = size * 8 if seconds < _SLICE / 4 else size * 2
+        if seconds > _SLICE:
+            grown = max(1, int(size * _SLICE / seconds))
+        return min(grown, max(256, _CHUNK // self.width))
+
+    def draw(self, side: int, n: int) -> Outputs:
+        """n outputs of one input."""
+        parts: list[Outputs] = []
+        while n > 0:
+            size = min(n, self.chunk)
+            started = time.perf_counter()
+            part = self.reader.read(self._outputs(side, size))
+            seconds = time.perf_counter() - started
+            if size >= self.last[0] or n > size:  # not the short rest of a draw
+                self.last = size, seconds
+            self.width = max(self.width, part.width)
+            parts.append(part)
+            self.drawn[side] += size
+            n -= size
+        return parts[0] if len(parts) == 1 else joined(parts)
+
+    def _outputs(self, side: int, size: int) -> Any:
+        value = self.pair[side]
+        if not self.batched:
+            return [_attempt(self.run, value) for _ in range(size)]
+        try:
+            outputs = self.run(value, size=size)
+        except Exception:
+            # Which of them raised is not known, so they are drawn one by one.
+            return [_attempt(self._single, value) for _ in range(size)]
+        if not hasattr(outputs, "__len__") or len(outputs) != size:
+            raise InvalidArgument(
+                name="run",
+                expected="with batched=True, n outputs along the first axis for size=n",
+                given=f"{len(outputs)} for size={size}" if hasattr(outputs, "__len__") else "one",
+                hint="leave batched out for a function that returns one output",
+            )
+        return outputs
+
+    def _single(self, value: Any) -> Any:
+        return self.run(value, size=1)[0]
+
+
+def _attempt(run: Run, value: Any) -> Any:
+    try:
+        return run(value)
+    except Exception as error:  # an error is an output like any other
+        return Raised(type(error).__name__)
