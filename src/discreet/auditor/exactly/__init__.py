@@ -1,0 +1,1 @@
+"""The exact route: guarantees recomputed from output laws, in rationals and balls."""

@@ -1,0 +1,177 @@
+"""The exact route: recompute a guarantee from the output laws alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.auditor.exactly.comparing import sides
+from discreet.auditor.exactly.judging import Judgement, judge
+from discreet.auditor.exactly.neighbours import Climb, Plan, Several
+from discreet.auditor.exactly.planning import plan
+from discreet.auditor.exactly.sides import BITS, Shown
+from discreet.auditor.verification import ExactWitness, Verdict, Verification
+from discreet.balls import ball, lower, precision, upper
+from discreet.errors import InvalidArgument
+from discreet.exact import round_up
+from discreet.guarantees import Approx, Guarantee
+
+Pair = tuple[Any, Any]
+Judged = tuple[Judgement, int, Pair]  # pair[i] is the input of the law that is P
+
+_MOST_STEPS = 60
+_PAYS = 1e-4
+
+
+def verify(
+    mechanism: Any, claim: Guarantee | None = None, *, pairs: Sequence[Pair] | None = None
+) -> Verification:
+    """Decide a claim about a mechanism from its output laws: holds, violated or undecided.
+
+    ``mechanism`` is anything with ``law(value)``; its own ``guarantee`` is the claim unless one
+    is given, and its ``inputs`` say what neighbours look like unless ``pairs`` lists some. Both
+    orders of every pair are compared, by exact sums and outward bounds. The result says whether
+    it covers all neighbours (``proven``) or only those tried.
+
+    >>> from discreet.guarantees import Pure
+    >>> from discreet.laws import DiscreteLaplace
+    >>> class Half:                                        # half of the noise that it needs
+    ...     def law(self, value):
+    ...         return DiscreteLaplace(center=value, scale="1/2")
+    >>> finding = verify(Half(), Pure(1), pairs=[(0, 1)])
+    >>> finding.violated, finding.found
+    (True, (2.0, 2.0))
+    """
+    law = getattr(mechanism, "law", None)
+    if law is None:
+        raise InvalidArgument(
+            name="mechanism",
+            expected="anything with a method law(value)",
+            given=InvalidArgument.describe_parameter(mechanism),
+            hint="for code without a known law use dp.audit",
+        )
+    claimed = _claim(mechanism, claim)
+    search = _given(pairs) if pairs is not None else plan(mechanism, claimed)
+    return _verdict(search, law, claimed)
+
+
+def _claim(mechanism: Any, claim: Guarantee | None) -> Guarantee:
+    found = getattr(mechanism, "guarantee", None) if claim is None else claim
+    if isinstance(found, Guarantee):
+        return found
+    raise InvalidArgument(
+        name="claim",
+        expected="a guarantee such as Pure(1), where the mechanism states none",
+        given=InvalidArgument.describe_parameter(found),
+    )
+
+
+def _given(pairs: Sequence[Pair]) -> Plan:
+    if len(pairs) == 0:
+        raise InvalidArgument(name="pairs", expected="at least one pair of inputs", given="none")
+    return Plan(pairs=list(pairs), why="only the pairs that were given")
+
+
+def _verdict(search: Plan, law: Any, claim: Guarantee) -> Verification:
+    judged: list[Judged] = []
+    for pair in search.pairs:
+        judged += _both(law, claim, pair)
+    if search.climb is not None:
+        judged += _climb(search.climb, law, claim, max(judged, key=_severity))
+    return _summary(search, claim, judged)
+
+
+def _severity(judged: Judged) -> float:
+    return judged[0].severity
+
+
+def _climb(climb: Climb, law: Any, claim: Guarantee, start: Judged) -> list[Judged]:
+    """Walk to worse and worse neighbours, a step at a time, while it pays."""
+    seen: list[Judged] = []
+    best = start
+    while len(seen) < 2 * _MOST_STEPS and best[0].holds is not False:
+        steps = [item for pair in climb(best[2]) for item in _both(law, claim, pair)]
+        seen += steps
+        next_best = max(steps, key=_severity)
+        if not _severity(next_best) > _severity(best) + _PAYS:
+            break
+        best = next_best
+    return seen
+
+
+def _both(law: Any, claim: Guarantee, pair: Pair) -> list[Judged]:
+    """Both orders of a pair."""
+    first, second = (law_of(law, value) for value in pair)
+    return [(judge(side, claim), i, pair) for i, side in enumerate(sides(first, second))]
+
+
+def law_of(law: Any, value: Any) -> Any:
+    """The law of one input; of several independent ones for a `tuple` marked as such."""
+    return tuple(law(one) for one in value.values) if isinstance(value, Several) else law(value)
+
+
+def _summary(search: Plan, claim: Guarantee, judged: list[Judged]) -> Verification:
+    broken = [item for item in judged if item[0].holds is False]
+    open_ = [item for item in judged if item[0].holds is None]
+    pool = broken or open_ or judged
+    worst, first, pair = max(pool, key=_severity)
+    verdict: Verdict = "violated" if broken else "undecided" if open_ else "holds"
+    proven = bool(broken) or (not open_ and search.proof is not None)
+    result = Verification(
+        verdict=verdict,
+        claim=claim,
+        parameter=worst.parameter,
+        claimed=worst.claimed,
+        found=worst.found,
+        worst=_plain(pair),
+        proven=proven,
+        why=search.why,
+        witness=_witness(worst, first, claim),
+        tried=len(judged) // 2,
+        tied=worst.tied,
+        note=worst.note,
+    )
+    if broken:
+        return replace(result, why="the witness shows it, by outward bounds on both probabilities")
+    if verdict == "holds" and search.proof is not None:
+        return _proven(result, search)
+    return result
+
+
+def _proven(result: Verification, search: Plan) -> Verification:
+    """Where a bound for all neighbours is known, the margin is what is left above that."""
+    assert search.proof is not None
+    ceiling = search.proof.ceiling
+    if ceiling is None or result.parameter not in ("epsilon", "range"):
+        return replace(result, why=search.proof.words)
+    return replace(result, why=search.proof.words, ceiling=round_up(ceiling), tied=False)
+
+
+def _plain(pair: Pair) -> Pair:
+    first, second = (value.values if isinstance(value, Several) else value for value in pair)
+    return first, second
+
+
+def _witness(worst: Judgement, first: int, claim: Guarantee) -> ExactWitness | None:
+    if worst.shown is None:
+        return None
+    shown: Shown = worst.shown
+    delta = claim.delta0 if isinstance(claim, Approx) else Fraction(0)
+    with precision(BITS):
+        above = shown.first - ball(delta)
+        if shown.second.is_zero():
+            epsilon = math.inf
+        else:
+            epsilon = lower((above / shown.second).log()) if above > 0 else 0.0
+        excess = lower(shown.first - ball(worst.at).exp() * shown.second)
+    return ExactWitness(
+        first=first,
+        event=shown.event,
+        probability=(max(0.0, lower(shown.first)), min(1.0, upper(shown.first))),
+        other_probability=(max(0.0, lower(shown.second)), min(1.0, upper(shown.second))),
+        epsilon=max(0.0, epsilon),
+        delta=max(0.0, excess),
+    )
