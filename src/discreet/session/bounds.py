@@ -16,6 +16,7 @@ from discreet.query.schema import Type
 from discreet.query.spend import Currency, Spend
 from discreet.query.table import Grouped, Query
 from discreet.release import ColumnInfo, Result
+from discreet.session import recording
 from discreet.session.running import guarded, salt
 
 _SURE = Fraction(95, 100)
@@ -83,7 +84,9 @@ class ContributionChoice:
 
         def work() -> int:
             counts: Any = table.source.spread(request, self.most)[rows]
-            return 1 + int(self.mechanism.release(counts)[0])
+            recording.chosen("people by what they have", counts, self.mechanism)
+            chosen = 1 + int(self.mechanism.release(counts)[0])
+            return recording.released("people by what they have", chosen)
 
         return guarded(work)
 

@@ -19,6 +19,7 @@ from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan
 from discreet.query.request import Exact
 from discreet.release import ColumnInfo, Result
+from discreet.session import recording
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ def guarded(work: Callable[[], T]) -> T:
 
 def salt() -> int:
     """64 random bits, which decide whose rows are kept, and only that."""
-    return int(entropy().words(1)[0])
+    return recording.released("salt", int(entropy().words(1)[0]))
 
 
 def run(plan: Plan, *, cost: str) -> Result:
@@ -73,15 +74,17 @@ def _drawn(plan: Plan) -> tuple[dict[str, Any], list[Output]]:
         columns = source.measure(plan.request(salt(), listed)).columns
     table = None if listed is None else listed.table
     frame = {} if table is None else {name: table[name] for name in table.column_names}
-    return frame, plan.outputs(plan.draw(columns))
+    return frame, plan.outputs(recording.drawn(plan, columns))
 
 
 def _discovered(plan: Plan, exact: Exact) -> ListedKeys:
     """The keys that enough people hold, in order: that of the data would tell."""
     assert plan.finder is not None and exact.keys is not None
+    recording.found(plan.finder, exact)
     kept = np.flatnonzero(plan.finder.mechanism.release(exact.columns[Units()]))
     keys = exact.keys.take(kept)
-    return ListedKeys(keys.sort_by([(name, "ascending") for name in keys.column_names]))
+    keys = keys.sort_by([(name, "ascending") for name in keys.column_names])
+    return ListedKeys(recording.released(plan.finder.part.words, keys))
 
 
 def _nothing(measure: Measure) -> Any:

@@ -1,4 +1,4 @@
-"""For tests, papers and teaching: repeatable noise. Never for a real release.
+"""For tests, papers and teaching: repeatable noise, and claims as tests. Never for a real release.
 
 This is the only place in the package where a draw can be repeated. Nothing else imports it.
 
@@ -13,6 +13,16 @@ This is the only place in the package where a draw can be repeated. Nothing else
 True
 """
 
+from discreet.testing.asserting import PrivacyViolated, assert_private
 from discreet.testing.entropy import ScriptedEntropy, SeededEntropy, seeded, using
+from discreet.testing.replaying import replay
 
-__all__ = ["ScriptedEntropy", "SeededEntropy", "seeded", "using"]
+__all__ = [
+    "PrivacyViolated",
+    "ScriptedEntropy",
+    "SeededEntropy",
+    "assert_private",
+    "replay",
+    "seeded",
+    "using",
+]

@@ -1,0 +1,1 @@
+"""What reached the noise from two neighbours, noted and compared."""

@@ -1,0 +1,1 @@
+"""Looking for the neighbours that move a function most."""
