@@ -12,6 +12,8 @@ from tests.app.conftest import Run
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"# exits with (\d+)$")
 COMMANDS = dict(commands_of(get_command(app)))
 
 
@@ -41,13 +43,16 @@ def test_every_option_says_what_it_does_and_every_command_has_an_example() -> No
             assert len(line) <= 74, f"{path}: does not fit a terminal of 80 columns: {line}"
 
 
-def test_every_line_of_the_page_runs(run: Run) -> None:
+def test_every_line_of_the_page_runs(run: Run, folder: Path) -> None:
     """Catches an example that went stale, in the page or in the help of a command (the reference
-    on the page holds all of those). They run in order, in one folder."""
+    on the page holds all of those). They run in order, in one folder, and end as they say."""
+    for name, text in FILE.findall(PAGE.read_text(encoding="utf-8")):
+        (folder / name).write_text(text)
     found = lines()
     assert len(found) >= 30
     for line in found:
-        program, *arguments = shlex.split(line)
+        program, *arguments = shlex.split(line, comments=True)
         assert program == "discreet", line
         ended = run(*arguments)
-        assert ended.code == 0, f"{line}\n{ended.err}"
+        stated = CODE.search(line)
+        assert ended.code == (int(stated[1]) if stated else 0), f"{line}\n{ended.err}"

@@ -15,6 +15,8 @@ _PHRASES: Final = {
     ".bound(max_rows=10)": "--max-rows 10",
     "bound(max_groups=3, max_rows_per_group=5)": "--max-groups 3 --max-rows-per-group 5",
     'dp.table(..., unit="column")': "--unit COLUMN",
+    "claim=dp.Pure(1)": "--claim epsilon=1",
+    "batched=True": "--batched",
     "create=True and a budget": "--create and a cap such as --budget-epsilon 3",
     "create=True": "--create",
     "budget=dp.Pure(3)": "--budget-epsilon 3",
@@ -50,9 +52,11 @@ _OPTIONS: Final = (
     *("epsilon", "delta", "rho", "mu", "error", "group_size", "dataset", "analyst", "unit"),
     *("relation", "schema", "delimiter", "key", "slack", "max_groups", "max_rows_per_group"),
     *("max_rows", "idempotency_key", "keys", "public_key", "result", "group_by", "where"),
-    *("create", "ledger"),
+    *("create", "ledger", "batched", "seconds", "samples", "confidence", "pair", "neighbors"),
+    *("claim",),
 )
 _NAMES: Final = {
+    "run": "TARGET",
     "source": "DATA",
     "certificate": "CERTIFICATE",
     "column": "the column",
@@ -69,7 +73,9 @@ _NAMES: Final = {
     "top_k": "the column of --top-k",
     "most_common": "the column of --most-common",
 }
-_KEYWORD: Final = re.compile(rf"\b({'|'.join(_OPTIONS)})=(\"[^\"]*\"|\w*)")
+# What was typed stays as it is, and so does a claim, which is written as in Python.
+_TYPED: Final = r"(?:^|got )'[^']*'|--claim \S+"
+_KEYWORD: Final = re.compile(rf"{_TYPED}|\b({'|'.join(_OPTIONS)})=(\"[^\"]*\"|\w*)")
 _TYPE: Final = re.compile(r" \((str|int|float|Fraction|Decimal)\)")
 
 
@@ -80,6 +86,8 @@ def translated(message: str) -> str:
     'say --delimiter for another, or pass --create and --epsilon 0.5'
     >>> translated('say which, as in dataset="visits"')
     'say which, as in --dataset visits'
+    >>> translated("say --claim epsilon=1,delta=1e-5")
+    'say --claim epsilon=1,delta=1e-5'
     """
     for python, shell in _PHRASES.items():
         message = message.replace(python, shell)
@@ -120,5 +128,7 @@ def called(option: str, *arguments: str, hint: str = "") -> Iterator[None]:
 
 
 def _option(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return found[0]
     option, value = found[1].replace("_", "-"), found[2].strip('"')
     return f"--{option} {value}" if value else f"--{option}"

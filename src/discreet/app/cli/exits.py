@@ -18,6 +18,7 @@ INTERRUPTED: Final = 130
 CLOSED: Final = 141  # what shells say of SIGPIPE
 _USAGE: Final = 2
 _FILE: Final = 8
+VIOLATED: Final = 9
 _BUG: Final = 70
 
 #: Code and meaning by class: the nearest class in the tree of errors decides.
@@ -39,6 +40,7 @@ MEANINGS: Final[dict[int, str]] = dict(
             FAILED_CHECK: "a verification found something wrong",
             **dict(CODES.values()),
             _FILE: "a file could not be read or written",
+            VIOLATED: "an audit found a violation of the claim",
             INTERRUPTED: "interrupted",
             CLOSED: "whoever read the output left before its end, as in a pipe to head",
         }.items()
