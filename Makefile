@@ -11,7 +11,8 @@ TABLE_PEERS := opendp pipelinedp smartnoise tumult
 FLOOR := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long torture bench bench-peers bench-tables bench-ledger clean
+.PHONY: help demo test test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
+	bench-audit clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -35,6 +36,15 @@ torture: $(VENV)/.installed-dev ## kill releases 22,000 times, and see that the 
 	$(BIN)/python -m tests.faults.torture --kills 20000 --at-once 2
 	$(BIN)/python -m tests.faults.torture --kills 2000 --postgres
 
+mutants: $(VENV)/.installed-dev ## plant errors in copies of our own code, and see that tests catch them
+	$(BIN)/python -m tests.mutants.run
+
+false-alarms: $(VENV)/.installed-dev ## audit every correct mechanism 200 times: none may be accused
+	$(BIN)/python -m benchmarks.auditing --false-alarms 200
+
+audit-peers: $(PEERS)/.installed ## audit NumPy's, diffprivlib's and OpenDP's noise
+	$(PEERS)/bin/python -m benchmarks.auditing_peers
+
 bench: $(VENV)/.installed $(PEERS)/.installed ## measure speed against NumPy and other accountants
 	$(BIN)/python -m benchmarks.run
 	$(PEERS)/bin/python -m benchmarks.run --accounting
@@ -47,6 +57,9 @@ bench-tables: $(VENV)/.installed-dev $(TABLE_PEERS:%=.venv-peer-%/.installed) ##
 
 bench-ledger: $(VENV)/.installed-dev ## durable charges beside bare inserts
 	$(BIN)/python -m benchmarks.run --ledger
+
+bench-audit: $(VENV)/.installed-dev ## audit broken and correct mechanisms, beside the best possible test
+	$(BIN)/python -m benchmarks.auditing
 
 clean: ## remove environments, caches and results
 	rm -rf $(VENV) $(PEERS) .venv-peer-* benchmarks/results build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
