@@ -15,7 +15,7 @@ CLAIMS = [*range(1, 24)]
 ATTACKS = [
     *(f"a{n}" for n in range(1, 10)),
     *(f"b{n}" for n in range(1, 15)),
-    *(f"c{n}" for n in range(1, 7)),
+    *(f"c{n}" for n in range(1, 8)),
     *("d1", "d2", "d3", "d4", "d5", "d6", "e1", "e4", "e5", "e6"),
 ]
 

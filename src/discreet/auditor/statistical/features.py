@@ -133,7 +133,7 @@ def _bits(sample: Outputs, chosen: list[int], *, alone: bool) -> Iterator[Featur
     for i in chosen:
         y = "output" if alone else f"y[{i}]"
         column = _at(i)(sample)
-        yield Feature(f"exponent of the lowest bit of {y}", _at(i, lowest_bit))
+        yield Feature(f"exponent of the lowest bit of {y} (4000: none)", _at(i, lowest_bit))
         if np.all(np.isnan(column) | (column == np.floor(column))):
             continue
         name = f"exponents of {y} and of its lowest bit"

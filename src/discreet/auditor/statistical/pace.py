@@ -15,6 +15,7 @@ _DRAW = 0.1  # of the time, to draw what is chosen from
 _ROWS = 1 << 18  # to choose from, at most
 _NUMBERS = 1 << 23  # in them
 _ROWS_A_SECOND = 40_000  # that leave time to look at them
+_COMPARED = 1 << 19  # outputs are enough to tell the best of some events
 _FEW = 1 << 12
 
 
@@ -63,9 +64,9 @@ class Pace:
     def comparing_is_over(self, sampler: Sampler, compared: int) -> bool:
         """Whether the second part of the outputs is drawn."""
         if self.samples is not None:
-            return min(sampler.drawn) >= self.samples // 2 or compared >= 1 << 20
+            return min(sampler.drawn) >= self.samples // 2 or compared >= _COMPARED
         assert self.seconds is not None
-        return self._spent > _COMPARE * self.seconds
+        return self._spent > _COMPARE * self.seconds or compared >= _COMPARED
 
     def is_over(self, sampler: Sampler) -> bool:
         """Whether everything is drawn."""
