@@ -360,3 +360,13 @@ def test_json_says_the_same(made: Report) -> None:
 def test_the_same_report_each_time() -> None:
     """Catches noise that is printed: the one claim that draws any is the same twice."""
     assert oracles.gaussian_oracle() == oracles.gaussian_oracle()
+
+
+@pytest.mark.parametrize(
+    "spread, false", [(0.159, False), (0.161, True), (0.904, True), (0.906, False)]
+)
+def test_claim_03_is_false_where_the_note_says(spread: float, false: bool) -> None:
+    """Catches a range of mσ in the note of claim 3 that is not the true one."""
+    printed = 1 / math.sqrt(2 * math.pi * spread)
+    true = 2 * float(ncdf(1 / (2 * spread))) - 1
+    assert (printed < true) == false

@@ -140,8 +140,8 @@ def gaussian_tv(
             Measured("misprint, m = 10, σ = 0.05", shown(printed(10, SIGMA)), "less, so no bound"),
             *witnessed(refuted, "m = 10"),
         ),
-        note="A lost bracket: the proof's last line has m and σ under the root. For mσ < 1 the "
-        "printed number is below the true distance, so it is false and not merely loose.",
+        note="A lost bracket: the proof's last line has m and σ under the root. For mσ from "
+        "0.16 to 0.905 the printed number is below the true distance: false, not merely loose.",
     )
 
 

@@ -32,6 +32,7 @@ Reading = Callable[[FloatArray], Column]
 _SINGLE = 40  # coordinates looked at one by one ...
 _FIRST = 8  # ... of which so many in any case
 _PAIRED = 6  # coordinates whose pairs are looked at
+_WHOLE = 512  # coordinates of outputs that are compared as a whole
 _ORDERED = 8  # coordinates whose order is looked at
 _BITS = 3  # coordinates whose bits are looked at
 
@@ -97,15 +98,15 @@ def _row_words(row: NDArray[Any]) -> str:
 
 def _forms(reader: Reader, sides: tuple[Outputs, Outputs], both: Outputs) -> Iterator[Feature]:
     yield Feature("form", lambda o: o.forms, reader.words)
-    yield Feature("size", lambda o: sizes(reader)[o.forms])
+    yield Feature("size", lambda o: sizes(reader, o))
     for element in elements(reader, sides):
         yield Feature(f"contains {element}", _contains(reader, element), _yes_or_no)
-    if both.width:
+    if 0 < both.width <= _WHOLE:
         yield _by_row("form and numbers", lambda o: np.column_stack([o.forms, o.numbers]), both)
 
 
 def _contains(reader: Reader, element: str) -> Callable[[Outputs], Column]:
-    return lambda o: contains(reader, element)[o.forms]
+    return lambda o: contains(reader, element, o)
 
 
 def _yes_or_no(key: int) -> str:
@@ -154,7 +155,8 @@ def _rows(width: int, both: Outputs) -> Iterator[Feature]:
     def wide(outputs: Outputs) -> FloatArray:
         return outputs.widened(width).numbers[:, :width]
 
-    yield _by_row("whole output", wide, both)
+    if width <= _WHOLE:
+        yield _by_row("whole output", wide, both)
     yield Feature("sum", of(lambda y: y.sum(axis=1)))
     yield Feature("sum of squares", of(lambda y: (y * y).sum(axis=1)))
     yield Feature("sum of absolute values", of(lambda y: np.abs(y).sum(axis=1)))

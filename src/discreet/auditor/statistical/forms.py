@@ -1,4 +1,4 @@
-"""Questions about forms: how long, and what they contain. One answer for each known form."""
+"""Questions about forms: how long they are, and what they contain."""
 
 from __future__ import annotations
 
@@ -14,20 +14,25 @@ from discreet.auditor.statistical.outputs import Outputs, Reader
 _MOST = 48  # elements that are asked about
 
 
-def sizes(reader: Reader) -> FloatArray:
+def sizes(reader: Reader, outputs: Outputs) -> FloatArray:
     """The length of sets, dicts, lists, texts and arrays; −1 for what has none."""
-    return np.array([_size(form) for form in reader.known], np.float64)
+    forms, place = np.unique(outputs.forms, return_inverse=True)
+    return np.array([_size(reader.known[form]) for form in forms], np.float64)[place]
 
 
-def contains(reader: Reader, element: str) -> NDArray[np.int64]:
+def contains(reader: Reader, element: str, outputs: Outputs) -> NDArray[np.int64]:
     """Whether a set or a dict has this element or key."""
-    return np.array([int(element in _elements(form)) for form in reader.known], np.int64)
+    forms, place = np.unique(outputs.forms, return_inverse=True)
+    found: NDArray[np.int64] = np.array(
+        [int(element in _elements(reader.known[form])) for form in forms], np.int64
+    )[place]
+    return found
 
 
 def elements(reader: Reader, sides: tuple[Outputs, Outputs]) -> list[str]:
     """The elements of sets and keys of dicts that the two sides have most unequally often."""
     tally: Counter[str] = Counter()
-    forms = list(reader.known)
+    forms = reader.known
     counts = [np.bincount(side.forms, minlength=len(forms)) / max(1, len(side)) for side in sides]
     for place in np.flatnonzero(counts[0] + counts[1]).tolist():
         for element in set(_elements(forms[place])):

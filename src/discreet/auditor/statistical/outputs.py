@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.auditor.region import FloatArray
 
-_LONGEST = 4096  # numbers of one output that are looked at
+_LONGEST = 1 << 16  # numbers of one output that are looked at
 _PLAIN = {bool, int, float}
 
 
@@ -89,15 +89,13 @@ class Reader:
     """Reads outputs; remembers which forms it has met, and nothing else."""
 
     def __init__(self) -> None:
-        self.known: dict[Hashable, int] = {}
+        self.known: list[Hashable] = []
+        self._numbers: dict[Hashable, int] = {}
 
     def words(self, form: int) -> str:
         """A form in words; a few of them for a long one."""
-        for known, number in self.known.items():
-            if number == form:
-                text = _in_words(known)
-                return text if len(text) <= 160 else f"{text[:157]}..."
-        return "something never met before"
+        text = _in_words(self.known[form])
+        return text if len(text) <= 160 else f"{text[:157]}..."
 
     def read(self, outputs: Any) -> Outputs:
         """Many outputs, stacked in an array or in a list; each reads as it would alone."""
@@ -173,7 +171,10 @@ class Reader:
         return Outputs(forms, table)
 
     def _number(self, form: Hashable) -> int:
-        return self.known.setdefault(form, len(self.known))
+        number = self._numbers.setdefault(form, len(self.known))
+        if number == len(self.known):
+            self.known.append(form)
+        return number
 
 
 def _form(output: Any, numbers: list[float], depth: int) -> Hashable:

@@ -11,10 +11,10 @@ from discreet.exact import integer, positive
 
 _SECONDS = 5.0
 _SCREEN, _CHOOSE, _COMPARE = 0.2, 0.4, 0.55  # of the time, up to their end
-_DRAW = 0.1  # of the time, to draw what is chosen from
+_DRAW = 0.15  # of the time, to draw what is chosen from
 _ROWS = 1 << 18  # to choose from, at most
 _NUMBERS = 1 << 23  # in them
-_ROWS_A_SECOND = 40_000  # that leave time to look at them
+_NUMBERS_A_SECOND = 160_000  # that leave time to look at them
 _COMPARED = 1 << 19  # outputs are enough to tell the best of some events
 _FEW = 1 << 12
 
@@ -29,11 +29,11 @@ class Pace:
 
     def first_look(self, sampler: Sampler) -> int:
         """Outputs a side for a first look: a twentieth of what there is time for."""
-        most = _FEW if sampler.batched else _FEW // 4
+        sampler.draw(0, 1)  # first calls are slow, and say nothing about the others
+        most = min(_FEW if sampler.batched else _FEW // 4, max(64, _NUMBERS // sampler.width))
         if self.samples is not None:
             return max(8, min(most, self.samples // 16))
         assert self.seconds is not None
-        sampler.draw(0, 1)  # first calls are slow, and say nothing about the others
         size, each = 1, float("inf")
         while True:
             for side in (0, 1):
@@ -51,7 +51,8 @@ class Pace:
             return max(8, min(most, self.samples // 4))
         assert self.seconds is not None
         by_time = int(_DRAW * self.seconds / 2 / sampler.seconds_each)
-        return max(64, min(most, by_time, int(_ROWS_A_SECOND * self.seconds)))
+        by_thinking = int(_NUMBERS_A_SECOND * self.seconds / (3 + sampler.width))
+        return max(8, min(most, by_time, by_thinking))
 
     def screening_is_over(self) -> bool:
         """Whether looking through all features has taken its share of the time."""
