@@ -91,7 +91,8 @@ def test_delta_is_an_upper_bound_at_60_digits(epsilons, share):
     with mp.workdps(DIGITS):
         truth = delta_of(responses(epsilons), mp.mpf(x.numerator) / x.denominator)
         found = compose(map(Pure, epsilons)).delta(x)
-        assert truth <= found <= truth * mp.mpf(1.02) + mp.mpf(10) ** -14
+        # The oracle itself is good to some units in its 60th digit.
+        assert truth - mp.mpf(10) ** -55 <= found <= truth * mp.mpf(1.02) + mp.mpf(10) ** -14
 
 
 def test_gaussians_by_convolution_agree_with_the_closed_form():
