@@ -92,6 +92,12 @@ def sometimes_raises(value):
     return 1
 
 
+def tells_in_a_message(value):
+    if laplace(0, 1)[0] > 0:
+        raise ValueError(f"bad row: {value}")
+    return 1
+
+
 def sometimes_nan(value):
     return math.nan if value and laplace(0, 1)[0] > 1 else 1.0
 
@@ -119,6 +125,7 @@ def same_noise_twice(value, size):
         wrong_type,
         wrong_length,
         sometimes_raises,
+        tells_in_a_message,
         sometimes_nan,
         another_key,
         another_word,
@@ -151,17 +158,44 @@ def test_errors_of_single_outputs_are_told_apart_in_batches():
 
     finding = dp.audit(run, (0, 1), dp.Pure(1), samples=4000, batched=True)
     assert finding.violated and "ArithmeticError" in str(finding.witness.event)
+    assert finding.errors[0] == 0 < finding.errors[1] < 0.2 and "ended in an error" in str(finding)
+
+
+def test_batches_that_raise_bias_nothing():
+    """A correct function whose errors are likelier under one input, by less than e. Throwing away
+    the batches that raise, and keeping the others, would count p² against q²: an accusation."""
+
+    def run(value, size):
+        noise = laplace(0, size)
+        rare = noise > (4 if value else 5)  # one step further, so e times as likely
+        if rare.any():
+            raise ArithmeticError
+        return np.zeros((size, 600))  # wide outputs come in small batches
+
+    finding = dp.audit(run, (0, 1), dp.Pure(1), samples=20_000, batched=True)
+    assert not finding.violated and finding.errors[1] > 0
+
+
+def test_two_equal_inputs_are_refused():
+    """A test that can never fail is the worst an audit can give."""
+    for pair in ((1, 1), ("a", "a"), (np.zeros(3), np.zeros(3)), ([1, 2], [1, 2])):
+        with pytest.raises(InvalidArgument, match="two equal ones"):
+            dp.audit(laplace, pair, dp.Pure(1), samples=100)
 
 
 def test_the_worst_of_many_pairs_is_found():
     """Catches a search that settles for any pair; half of them show nothing."""
-    pairs = [(i, i) for i in range(8)] + [(0, 1), (0, 3), (0, 2)]
-    finding = dp.audit(laplace, neighbors=pairs, claim=dp.Pure(1), samples=100_000, batched=True)
+
+    def run(value, size):
+        return laplace(min(value, 3), size)
+
+    pairs = [(i, i + 1) for i in range(5, 13)] + [(0, 1), (0, 3), (0, 2)]
+    finding = dp.audit(run, neighbors=pairs, claim=dp.Pure(1), samples=100_000, batched=True)
     assert finding.violated and finding.lower_bound > 2.5
     assert finding.pairs_tried == 11 and "among 11" in str(finding)
     drawn = iter(pairs * 10)
     again = dp.audit(
-        laplace, neighbors=lambda: next(drawn), claim=dp.Pure(3), samples=50_000, batched=True
+        run, neighbors=lambda: next(drawn), claim=dp.Pure(3), samples=50_000, batched=True
     )
     assert not again.violated and again.lower_bound > 2.5
 

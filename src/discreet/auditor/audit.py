@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from discreet.auditor.finding import Finding
 from discreet.auditor.region import Counts, corners
 from discreet.auditor.statistical.bars import bars
+from discreet.auditor.statistical.forms import errors
+from discreet.auditor.statistical.outputs import Outputs
 from discreet.auditor.statistical.pace import read_pace
-from discreet.auditor.statistical.pairs import Pair, best_pair, read_pair
+from discreet.auditor.statistical.pairs import Pair, best_pair, different, read_pair
 from discreet.auditor.statistical.parameters import (
     Parameter,
     Progress,
@@ -18,12 +22,16 @@ from discreet.auditor.statistical.parameters import (
     epsilon_at,
     question,
 )
-from discreet.auditor.statistical.sampling import Run, Sampler
+from discreet.auditor.statistical.sampling import BatchRaised, Run, Sampler
 from discreet.auditor.statistical.trial import Trial, hold_trial
 from discreet.auditor.witness import Witness
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, probability
 from discreet.guarantees import Guarantee
+
+# Of the risk, for a trial in batches. If a batch raises, a second trial has the rest: without an
+# error the first is what it would have been one by one, so each errs at most at its own rate.
+_FIRST = 0.9
 
 
 def audit(
@@ -81,8 +89,12 @@ def audit(
             expected="None where a pair is given",
             given="both a pair and neighbors",
         )
-    sampler = Sampler(run, read_pair(pair), batched)
-    test = hold_trial(sampler, asked, risk, pace, tell)
+    sampler = Sampler(run, different(read_pair(pair)), batched)
+    try:
+        test = hold_trial(sampler, asked, _FIRST * risk if batched else risk, pace, tell)
+    except BatchRaised:
+        sampler = sampler.one_by_one()
+        test = hold_trial(sampler, asked, (1 - _FIRST) * risk, pace, tell)
     return _finding(claim, asked, sampler, test, float(confidence), started, tried)
 
 
@@ -134,7 +146,12 @@ def _finding(
         within_reach=reach,
         bars=bars(candidate.event, *test.shown),
         pairs_tried=tried,
+        errors=(_failing(sampler, test.shown[0]), _failing(sampler, test.shown[1])),
     )
+
+
+def _failing(sampler: Sampler, outputs: Outputs) -> float:
+    return float(np.mean(errors(sampler.reader, outputs) >= 0)) if len(outputs) else 0.0
 
 
 def _reach(parameter: Parameter, counts: Counts, n: int, risk: float) -> float:

@@ -45,6 +45,7 @@ class Finding:
     within_reach: float  #: about the bound, had the witness been known and all samples tested it
     bars: tuple[Bar, ...] = field(default=(), repr=False)
     pairs_tried: int = 1
+    errors: tuple[float, float] = (0.0, 0.0)  #: the share of runs that ended in an error
 
     @property
     def one_sided(self) -> bool:
@@ -57,6 +58,8 @@ class Finding:
     def _lines(self) -> list[str]:
         symbol, sure = _SYMBOLS[self.parameter], f"1 − {1 - self.confidence:.2g}"
         drawn = f"{self.samples:,} outputs of each input, {self.seconds:.1f} s"
+        tested = 0 if self.witness is None else self.witness.counts.n
+        chose = f"{self.samples - tested:,} to choose the event, {tested:,} to test it"
         shown = f"{symbol} ≥ {self.lower_bound:.4g}"
         if self.violated:
             lines = [
@@ -65,16 +68,19 @@ class Finding:
             ]
         else:
             lines = [
-                f"No violation of {self.claim} found in {drawn}, at confidence {sure}.",
+                f"No violation of {self.claim} found in {self.samples:,} outputs of each input, at "
+                f"confidence {sure}.",
                 "That is not a proof: another event, pair of inputs or more samples may show one.",
                 f"Shown: {shown}.",
             ]
         if self.witness is not None:
             lines += self._witness_lines(self.witness)
+        if any(self.errors):
+            shares = " and ".join(f"{e:.3g} of pair[{i}]" for i, e in enumerate(self.errors))
+            lines.append(f"Runs that ended in an error: about {shares}.")
         reach = f"{symbol} ≥ {self.within_reach:.4g}"
         lines.append(f"Known beforehand, and tested on all samples, it would show about {reach}.")
-        if self.violated:
-            lines.append(f"Drawn: {drawn}.")
+        lines.append(f"Drawn: {drawn}; {chose}.")
         if self.pairs_tried > 1:
             lines.append(f"The pair was chosen among {self.pairs_tried:,}.")
         return lines
@@ -87,6 +93,10 @@ class Finding:
             f"  under {first}: at least {witness.probability:.4g} (seen {k:,} times in {n:,})",
             f"  under {other}: at most {witness.other_probability:.4g} (seen {l:,} times in {m:,})",
         ]
+        if self.violated and self.parameter == "epsilon":
+            allowed = math.exp(min(witness.question.reported.claimed, 700.0))
+            ratio = math.exp(min(witness.epsilon, 700.0))
+            lines.append(f"  At least {ratio:.3g} times as likely; ε allows {allowed:.3g} times.")
         if witness.one_sided and self.violated:
             lines.append(f"  It was never seen under {other}, as when ε is infinite.")
         if "delta" in [p.name for p in witness.question.parameters]:
@@ -94,13 +104,13 @@ class Finding:
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as plain values: no input and no output is in it."""
+        """The finding as plain values: no input is in it, of outputs what the event names."""
         witness = self.witness
         return {
             "claim": json.loads(self.claim.to_json()),
             "violated": self.violated,
             "words": str(self),
-            "proof": False if not self.violated else None,
+            "proof": False,
             "parameter": self.parameter,
             "lower_bound": self.lower_bound,
             "within_reach": self.within_reach if math.isfinite(self.within_reach) else None,
@@ -109,6 +119,7 @@ class Finding:
             "seconds": self.seconds,
             "pairs_tried": self.pairs_tried,
             "one_sided": self.one_sided,
+            "errors": list(self.errors),
             "witness": None
             if witness is None
             else {

@@ -8,7 +8,7 @@ from typing import Any
 from discreet.auditor.region import Counts, corners
 from discreet.auditor.statistical.events import Event
 from discreet.auditor.statistical.parameters import Question
-from discreet.auditor.statistical.sampling import Run, Sampler
+from discreet.auditor.statistical.sampling import BatchRaised, Run, Sampler
 from discreet.exact import integer
 
 
@@ -53,16 +53,23 @@ class Witness:
         """
         many = integer(samples, name="samples", minimum=1)
         sampler = Sampler(run, self.pair, batched, reader=self.event.reader)
+        try:
+            counts = self._counted(sampler, many)
+        except BatchRaised:
+            counts = self._counted(sampler.one_by_one(), many)
+        # In batches there may be two attempts, of which one counts: each at half the risk.
+        bound, violated = judge(self.question, counts, self.risk / 2 if batched else self.risk)
+        return Replayed(violated, bound, counts)
+
+    def _counted(self, sampler: Sampler, many: int) -> Counts:
         found = [0, 0]
         for side in (self.first, 1 - self.first):
             left = many
             while left:
-                size = min(left, max(1, sampler.chunk))
+                size = min(left, sampler.chunk)
                 found[side] += int(self.event.mask(sampler.draw(side, size)).sum())
                 left -= size
-        counts = Counts(found[self.first], many, found[1 - self.first], many)
-        bound, violated = judge(self.question, counts, self.risk)
-        return Replayed(violated, bound, counts)
+        return Counts(found[self.first], many, found[1 - self.first], many)
 
 
 @dataclass(frozen=True)

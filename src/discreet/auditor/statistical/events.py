@@ -81,13 +81,16 @@ def _ranges(edges: Any, inside: NDArray[np.bool_]) -> Iterator[str]:
     for start, end in changes.reshape(-1, 2).tolist():
         last = end - 1
         if start == last and start % 2:
-            yield f"= {edges[start // 2]:.12g}"
+            yield f"= {_short(edges[start // 2])}"
             continue
-        sign = "≥" if start % 2 else ">"
-        low = f"{sign} {edges[(start - 1) // 2]:.12g}" if start else ""
-        sign = "≤" if last % 2 else "<"
-        high = f"{sign} {edges[last // 2]:.12g}" if end < len(inside) else ""
+        low = f"{'≥' if start % 2 else '>'} {_short(edges[(start - 1) // 2])}" if start else ""
+        high = f"{'≤' if last % 2 else '<'} {_short(edges[last // 2])}" if end < len(inside) else ""
         yield " and ".join(filter(None, [low, high])) or "of any size"
+
+
+def _short(number: float) -> str:
+    whole = abs(number) < 1e15 and number == int(number)
+    return str(int(number)) if whole else f"{number:.6g}"
 
 
 def promise(
@@ -142,6 +145,10 @@ class Seen:
                 self.judged[1 - first][order].cumsum(),
             )
 
+    @property
+    def _has_nan(self) -> bool:
+        return any(seen[-1] > 0 for seen in (*self.fitted, *self.judged))
+
     def score(self, parameter: Parameter, tested: float) -> float:
         """The most that any beginning promises."""
         return max(
@@ -165,6 +172,8 @@ class Seen:
                         if end < len(order):
                             inside = np.zeros(self.cut.size, np.bool_)
                             inside[order[: end + 1]] = True
+                            if self.cut.ordered and not self._has_nan:
+                                inside[-1] = False
                             event = Event(feature, self.cut, inside, reader)
                             yield Candidate(event, first, parameter, float(found[end]), name)
 

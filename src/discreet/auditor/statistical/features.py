@@ -23,7 +23,13 @@ from discreet.auditor.statistical.bits import (
     low_bits,
     lowest_bit,
 )
-from discreet.auditor.statistical.forms import contains, elements, sizes
+from discreet.auditor.statistical.forms import (
+    contains,
+    elements,
+    error_kind,
+    errors,
+    sizes,
+)
 from discreet.auditor.statistical.outputs import Outputs, Reader, joined, row_keys
 
 Column = FloatArray | NDArray[np.int64]  # floats are ordered, keys are not
@@ -97,12 +103,19 @@ def _row_words(row: NDArray[Any]) -> str:
 
 
 def _forms(reader: Reader, sides: tuple[Outputs, Outputs], both: Outputs) -> Iterator[Feature]:
-    yield Feature("form", lambda o: o.forms, reader.words)
+    kinds = {error_kind(reader, form) for form in range(len(reader.known))}
+    if kinds != {None}:
+        yield Feature("error", lambda o: errors(reader, o), _error_words(reader))
+    yield Feature("kind of output", lambda o: o.forms, reader.words)
     yield Feature("size", lambda o: sizes(reader, o))
     for element in elements(reader, sides):
         yield Feature(f"contains {element}", _contains(reader, element), _yes_or_no)
     if 0 < both.width <= _WHOLE:
-        yield _by_row("form and numbers", lambda o: np.column_stack([o.forms, o.numbers]), both)
+        yield _by_row("kind and numbers", lambda o: np.column_stack([o.forms, o.numbers]), both)
+
+
+def _error_words(reader: Reader) -> Callable[[int], str]:
+    return lambda form: "none" if form < 0 else str(error_kind(reader, form))
 
 
 def _contains(reader: Reader, element: str) -> Callable[[Outputs], Column]:

@@ -14,6 +14,24 @@ from discreet.auditor.statistical.outputs import Outputs, Reader
 _MOST = 48  # elements that are asked about
 
 
+def error_kind(reader: Reader, form: int) -> str | None:
+    """The class of the error that a form stands for, if it does for one."""
+    match reader.known[form]:
+        case ("raised", str(kind), _):
+            return kind
+    return None
+
+
+def errors(reader: Reader, outputs: Outputs) -> NDArray[np.int64]:
+    """The first form with an error of the same class; −1 where there was no error."""
+    forms, place = np.unique(outputs.forms, return_inverse=True)
+    kinds = [error_kind(reader, form) for form in range(len(reader.known))]
+    found: NDArray[np.int64] = np.array(
+        [-1 if kinds[form] is None else kinds.index(kinds[form]) for form in forms], np.int64
+    )[place]
+    return found
+
+
 def sizes(reader: Reader, outputs: Outputs) -> FloatArray:
     """The length of sets, dicts, lists, texts and arrays; −1 for what has none."""
     forms, place = np.unique(outputs.forms, return_inverse=True)

@@ -9,6 +9,7 @@ floats, padded with NaN. A float32, a boolean or an int below 2⁵³ is exact th
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
@@ -23,9 +24,23 @@ _PLAIN = {bool, int, float}
 
 @dataclasses.dataclass(frozen=True)
 class Raised:
-    """A run that ended in an error of this kind; its message may quote data and is not kept."""
+    """A run that ended in an error: its class, and a digest of its message.
+
+    A message may quote data, so it is compared but not kept.
+    """
 
     kind: str
+    digest: str = ""
+
+    @staticmethod
+    def by(error: Exception) -> Raised:
+        """What is compared of an error."""
+        try:
+            message = str(error)
+        except Exception:  # not all messages can be made
+            message = ""
+        digest = hashlib.blake2b(message.encode("utf-8", "replace"), digest_size=4).hexdigest()
+        return Raised(type(error).__name__, digest)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,7 +195,7 @@ class Reader:
 def _form(output: Any, numbers: list[float], depth: int) -> Hashable:
     """Everything about an output but its numbers, which are appended to `numbers`."""
     if isinstance(output, Raised):
-        return ("raised", output.kind)
+        return ("raised", output.kind, output.digest)
     if output is None:
         return "None"
     if isinstance(output, bool | int | float | np.number | np.bool_):
@@ -242,8 +257,8 @@ def _pieces(form: Hashable) -> Iterator[str]:
     match form:
         case str():
             yield form
-        case ("raised", str(kind)):
-            yield f"the error {kind}"
+        case ("raised", str(kind), str(digest)):
+            yield f"the error {kind} with message #{digest}"
         case ("str" | "bytes", value):
             yield f"the text {value!r}"
         case ("set", tuple(elements)):

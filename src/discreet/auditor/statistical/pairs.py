@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from discreet.auditor.statistical.choosing import screen, suggest
 from discreet.auditor.statistical.pace import Pace
 from discreet.auditor.statistical.parameters import Progress, Question
-from discreet.auditor.statistical.sampling import Run, Sampler
+from discreet.auditor.statistical.sampling import BatchRaised, Run, Sampler
 from discreet.errors import InvalidArgument
 
 Pair: TypeAlias = tuple[Any, Any]
@@ -29,6 +31,24 @@ def read_pair(pair: Any) -> Pair:
             given=InvalidArgument.describe_data(pair),
         )
     return pair[0], pair[1]
+
+
+def different(pair: Pair) -> Pair:
+    """Refuse an input and itself: no audit of those can ever fail."""
+    if _equal(*pair):
+        raise InvalidArgument(
+            name="pair", expected="two different neighbouring inputs", given="two equal ones"
+        )
+    return pair
+
+
+def _equal(x: Any, y: Any) -> bool:
+    if x is y:
+        return True
+    try:
+        return type(x) is type(y) and bool(np.all(x == y)) and np.shape(x) == np.shape(y)
+    except Exception:  # whatever cannot be compared is not known to be equal
+        return False
 
 
 def best_pair(
@@ -67,7 +87,11 @@ def best_pair(
 
 
 def _score(sampler: Sampler, asked: Question, rows: int) -> float:
-    first, other = sampler.draw(0, rows), sampler.draw(1, rows)
+    try:
+        first, other = sampler.draw(0, rows), sampler.draw(1, rows)
+    except BatchRaised:  # it only has to be worth a look
+        sampler.run, sampler.batched = sampler.one_by_one().run, False
+        first, other = sampler.draw(0, rows), sampler.draw(1, rows)
     own = asked.parameters[0]
     tested = 8.0 * rows
     kept = screen(sampler.reader, first, other, [own], tested=tested, out_of_time=_never)
@@ -81,7 +105,7 @@ def _never() -> bool:
 
 def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None) -> list[Pair]:
     if callable(neighbors):
-        return [read_pair(neighbors()) for _ in range(_PAIRS)]
+        neighbors = (neighbors() for _ in range(_PAIRS))
     if not isinstance(neighbors, Iterable):
         raise InvalidArgument(
             name="pair",
@@ -89,6 +113,9 @@ def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None) -> list[Pair]:
             given="neither",
         )
     found = [read_pair(pair) for pair in islice(neighbors, _PAIRS)]
+    found = [pair for pair in found if not _equal(*pair)]
     if not found:
-        raise InvalidArgument(name="neighbors", expected="at least one pair", given="none")
+        raise InvalidArgument(
+            name="neighbors", expected="at least one pair of two different inputs", given="none"
+        )
     return found

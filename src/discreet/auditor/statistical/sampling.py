@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from discreet.auditor.statistical.outputs import Outputs, Raised, Reader, joined
@@ -71,8 +72,7 @@ class Sampler:
         try:
             outputs = self.run(value, size=size)
         except Exception:
-            # Which of them raised is not known, so they are drawn one by one.
-            return [_attempt(self._single, value) for _ in range(size)]
+            raise BatchRaised from None
         if not hasattr(outputs, "__len__") or len(outputs) != size:
             raise InvalidArgument(
                 name="run",
@@ -82,12 +82,25 @@ class Sampler:
             )
         return outputs
 
-    def _single(self, value: Any) -> Any:
-        return self.run(value, size=1)[0]
+    def one_by_one(self) -> Sampler:
+        """The same, from the start, in batches of one."""
+        return Sampler(partial(_single, self.run), self.pair, batched=False, reader=self.reader)
+
+
+class BatchRaised(Exception):
+    """A batch ended in an error, and nobody knows which of its outputs did.
+
+    Such a batch cannot be replaced: batches that happen to have no error would be kept, and
+    errors counted too rarely. So all that was drawn is given up, and drawn anew one by one.
+    """
+
+
+def _single(run: Run, value: Any) -> Any:
+    return run(value, size=1)[0]
 
 
 def _attempt(run: Run, value: Any) -> Any:
     try:
         return run(value)
     except Exception as error:  # an error is an output like any other
-        return Raised(type(error).__name__)
+        return Raised.by(error)
