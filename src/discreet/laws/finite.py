@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from discreet.balls import ball, precision
@@ -31,20 +32,24 @@ class Finite:
 
     def __init__(self, outcomes: Sequence[Hashable], weights: Sequence[Number]) -> None:
         exact = tuple(non_negative(weight, name="weights") for weight in weights)
-        if len(outcomes) != len(exact) or len(set(outcomes)) != len(exact) or not any(exact):
+        distinct = len(set(map(_name, outcomes)))
+        if len(outcomes) != len(exact) or distinct != len(exact) or not any(exact):
             raise InvalidArgument(
                 name="weights",
                 expected="one for each of the distinct outcomes, not all 0",
-                given=f"{len(exact)} weights and {len(set(outcomes))} distinct outcomes",
+                given=f"{len(exact)} weights and {distinct} distinct outcomes",
             )
         object.__setattr__(self, "outcomes", tuple(outcomes))
         object.__setattr__(self, "weights", exact)
 
     def probability(self, outcome: Hashable) -> Fraction:
         """P(X = outcome), exact; 0 for what is not an outcome."""
-        if outcome not in self.outcomes:
+        outcomes = self.outcomes
+        if (name := _name(outcome)) is not outcome:
+            outcome, outcomes = name, tuple(map(_name, outcomes))
+        if outcome not in outcomes:
             return Fraction(0)
-        return self.weights[self.outcomes.index(outcome)] / sum(self.weights)
+        return self.weights[outcomes.index(outcome)] / sum(self.weights)
 
     def mass(self, outcome: Hashable) -> arb:
         """P(X = outcome) as a ball."""
@@ -54,3 +59,11 @@ class Finite:
     def pmf(self, outcome: Hashable) -> float:
         """P(X = outcome) as the nearest float."""
         return float(self.probability(outcome))
+
+
+_NAN = object()
+
+
+def _name(outcome: Hashable) -> Hashable:
+    """NaN equals nothing, not even itself, but as an outcome it is one."""
+    return _NAN if isinstance(outcome, Real) and outcome != outcome else outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 
@@ -28,13 +29,28 @@ class Event:
         return self.words
 
 
+_NAN = object()
+
+
+def name_of(outcome: Any) -> Any:
+    """What outcomes are told apart by: themselves, but NaN, which equals nothing, is one outcome.
+
+    >>> name_of((1, float("nan"))) == name_of((1, float("nan")))
+    True
+    """
+    if isinstance(outcome, tuple):
+        return tuple(map(name_of, outcome))
+    return _NAN if isinstance(outcome, Real) and outcome != outcome else outcome
+
+
 def is_one_of(outcomes: list[Any]) -> Event:
     """The outputs in the list."""
     shown = ", ".join(map(_number, outcomes[:6]))
+    names = [name_of(outcome) for outcome in outcomes]
     if len(outcomes) == 1:
-        return Event(f"the output is {shown}", lambda output: output == outcomes[0])
+        return Event(f"the output is {shown}", lambda output: bool(name_of(output) == names[0]))
     rest = f" and {len(outcomes) - 6} more" if len(outcomes) > 6 else ""
-    return Event(f"the output is one of {shown}{rest}", lambda output: output in outcomes)
+    return Event(f"the output is one of {shown}{rest}", lambda output: name_of(output) in names)
 
 
 def at_most(x: Any) -> Event:

@@ -6,14 +6,14 @@ over the parts are lower bounds, and the mass of the tails bounds what is missin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
+from math import floor, gcd
 from typing import TYPE_CHECKING, Any
 
 from discreet.auditor.exactly.event import at_least, at_most, is_one_of
-from discreet.auditor.exactly.parts import MOST_PARTS, Part, Parts, exact_log_ratio
-from discreet.auditor.exactly.sides import BITS, Loss
+from discreet.auditor.exactly.parts import MOST_PARTS, Part, Parts, exact_log_ratio, whole
+from discreet.auditor.exactly.sides import BITS
+from discreet.auditor.exactly.tails import plain
 from discreet.balls import ball, precision
 
 if TYPE_CHECKING:
@@ -22,27 +22,9 @@ if TYPE_CHECKING:
 _OUTSIDE = Fraction(1, 10**25)
 
 
-@dataclass(frozen=True)
-class Window(Parts):
-    """Parts of which two, the tails, may hide more: `missing` bounds how much."""
-
-    missing: arb | None = None
-
-    def hockey(self, x: Fraction) -> arb:
-        """The sum over the parts, and at most the mass of the tails more."""
-        value = super().hockey(x)
-        with precision(BITS):
-            assert self.missing is not None
-            return value.union(value + self.missing)
-
-    def loss(self, above: Fraction) -> Loss:
-        """The largest log ratio seen; what the tails hide is not known."""
-        return replace(super().loss(above), exact=None, complete=False)
-
-
-def of_window(first: Any, second: Any) -> Window:
+def of_window(first: Any, second: Any) -> Parts:
     """The outcomes that hold all but 10⁻²⁵ of both laws, up to some thousands, and two tails."""
-    step = Fraction(getattr(first, "step", 1))
+    step = _common(*(Fraction(getattr(law, "step", 1)) for law in (first, second)))
     start, end = _quantile(first, second, step)
     if end - start > MOST_PARTS:
         middle = (start + end) // 2
@@ -50,20 +32,23 @@ def of_window(first: Any, second: Any) -> Window:
     below, beyond = (start - 1) * step, (end + 1) * step
     inside = [step * i for i in range(start, end + 1)]
     with precision(BITS):
-        low = Part(at_most(_plain(below)), first.cdf(below), second.cdf(below))
-        high = Part(at_least(_plain(beyond)), _above(first, end * step), _above(second, end * step))
+        low = Part(at_most(plain(below)), first.cdf(below), second.cdf(below))
+        high = Part(at_least(plain(beyond)), _above(first, end * step), _above(second, end * step))
         missing = low.first.max(low.second) + high.first.max(high.second)
     parts = [
         Part(
-            is_one_of([_plain(o)]), first.mass(o), second.mass(o), exact_log_ratio(first, second, o)
+            is_one_of([plain(o)]), first.mass(o), second.mass(o), exact_log_ratio(first, second, o)
         )
         for o in inside
     ]
-    return Window(
-        (low, *parts, high),
-        (first, second),
-        (_plain(below), *map(_plain, inside), _plain(beyond)),
-        missing,
+    places = (plain(below), *map(plain, inside), plain(beyond))
+    return whole(Parts((low, *parts, high), (first, second), places, missing))
+
+
+def _common(a: Fraction, b: Fraction) -> Fraction:
+    """The largest step of which both are multiples."""
+    return Fraction(
+        gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator
     )
 
 
@@ -71,7 +56,6 @@ def _above(law: Any, x: Fraction) -> arb:
     """P(X > x), never below 0."""
     share: arb = (1 - law.cdf(x)).max(ball(0))
     return share
-
 
 def _quantile(first: Any, second: Any, step: Fraction) -> tuple[int, int]:
     """Positions between which all but 10⁻²⁵ of both laws lie."""
@@ -94,7 +78,3 @@ def _quantile(first: Any, second: Any, step: Fraction) -> tuple[int, int]:
         while high - low > 1 and inside((low + high) // 2, upper=True):
             high = (low + high) // 2
         return floor(left), floor(high)
-
-
-def _plain(x: Fraction) -> int | Fraction:
-    return x.numerator if x.denominator == 1 else x

@@ -105,7 +105,8 @@ def _never() -> bool:
 
 def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None) -> list[Pair]:
     if callable(neighbors):
-        neighbors = (neighbors() for _ in range(_PAIRS))
+        make = neighbors
+        neighbors = (make() for _ in range(_PAIRS))
     if not isinstance(neighbors, Iterable):
         raise InvalidArgument(
             name="pair",
