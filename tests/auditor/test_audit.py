@@ -2,8 +2,17 @@
 
 import json
 import math
+import sys
+import time
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import discreet as dp
@@ -161,6 +170,141 @@ def test_errors_of_single_outputs_are_told_apart_in_batches():
     assert finding.errors[0] == 0 < finding.errors[1] < 0.2 and "ended in an error" in str(finding)
 
 
+class Colour(Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Plain:
+    def __init__(self, value):
+        self.value = value
+
+
+LEAKS = {
+    "fraction": Fraction,
+    "decimal": Decimal,
+    "enum": lambda x: Colour(x + 1),
+    "date": lambda x: date(2026, 1, 1 + x),
+    "datetime64": lambda x: np.datetime64("2026-01-01") + x,
+    "complex": lambda x: complex(0, x),
+    "complex array": lambda x: np.array([1 - x + 1j * x]),
+    "a long int": lambda x: 2**60 + x,
+    "an array of long ints": lambda x: np.array([2**60 + x, 3]),
+    "pyarrow array": lambda x: pa.array([x]),
+    "pyarrow scalar": lambda x: pa.scalar(x),
+    "polars series": lambda x: pl.Series([x]),
+    "pandas index": lambda x: pd.Index([x]),
+    "pandas frame": lambda x: pd.DataFrame({"a": [x]}),
+    "an object": Plain,
+    "an iterator": lambda x: iter([x]),
+    "deeply nested": lambda x: [[[[[[[[[[[[x]]]]]]]]]]]],
+    "the order of keys": lambda x: {"b": 1, "a": 1} if x else {"a": 1, "b": 1},
+    "another error": lambda x: int("a") if x else 1 / 0,
+    "leaving": lambda x: sys.exit(x) if x else 0,
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_an_input_that_is_given_away_is_seen_in_every_type(leak):
+    """Catches a type that is not looked into: each of these returns its input."""
+    finding = dp.audit(LEAKS[leak], (0, 1), dp.Pure(1), samples=400)
+    assert finding.violated and not finding.unread
+
+
+def test_a_number_inside_of_a_text_is_a_number():
+    """Catches texts that are compared as a whole: each noisy one is a text of its own."""
+
+    def run(value, size):
+        return [f"the count is {n:.6f}" for n in 1e6 * half_the_noise(value, size) / 999_999]
+
+    assert dp.audit(run, (0, 1), dp.Pure(1), samples=20_000, batched=True).violated
+
+
+def test_what_cannot_be_looked_into_is_named():
+    finding = dp.audit(lambda value: object, (0, 1), dp.Pure(1), samples=400)
+    assert finding.unread == ("type",) and "Not looked into" in str(finding)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        lambda x, n: pd.DataFrame({"a": np.full(n, x), "b": np.arange(n)}),
+        lambda x, n: pa.table({"a": np.full(n, x), "b": np.arange(n)}),
+        lambda x, n: pl.DataFrame({"a": np.full(n, x), "b": np.arange(n)}),
+        lambda x, n: pa.array(np.full(n, x)),
+    ],
+    ids=["pandas", "arrow", "polars", "arrow array"],
+)
+def test_rows_of_a_table_are_the_outputs_of_a_batch(table):
+    """Catches columns that are taken for outputs, which makes every count false."""
+    run = lambda value, size: table(value, size)  # noqa: E731
+    assert dp.audit(run, (0, 1), dp.Pure(1), samples=400, batched=True).violated
+
+
+def test_a_batch_that_is_a_dict_or_a_set_is_refused():
+    kinds = (lambda value, n: dict.fromkeys(range(n)), lambda value, n: set(range(n)))
+    for kind in kinds:
+        with pytest.raises(InvalidArgument, match="a list or an array"):
+            run = lambda value, size, kind=kind: kind(value, size)  # noqa: E731
+            dp.audit(run, (0, 1), dp.Pure(1), samples=400, batched=True)
+
+
+def test_a_leak_in_one_of_many_coordinates_is_found():
+    """Neither a mean nor a spread changes: a parity in the 40th, and two bits that agree."""
+
+    def parity(value, size):
+        y = dp.Laplace(sensitivity=1, scale=1000).release(np.zeros((size, 50), np.int64))
+        y[:, 40] = 2 * y[:, 40] + value
+        return y
+
+    def agree(value, size):
+        bits = dp.RandomizedResponse(truth="1/1000000").release(np.zeros((size, 20), np.int64))
+        bits[:, 11] = bits[:, 3] ^ value
+        return bits
+
+    for run in (parity, agree):
+        assert dp.audit(run, (0, 1), dp.Pure(1), samples=8000, batched=True).violated
+
+
+def test_a_slow_function_gets_half_of_its_calls_to_test():
+    """Catches an audit that uses its few outputs up before it tests, and says nothing of it."""
+
+    def slow(value):
+        time.sleep(0.002)
+        return value
+
+    finding = dp.audit(slow, (0, 1), dp.Pure(1), seconds=1.5)
+    assert finding.violated and finding.witness.counts.n >= finding.samples // 3
+    few = dp.audit(slow, (0, 1), dp.Pure(1), seconds=0.1)
+    assert few.too_few and "could not have shown" in str(few)
+    assert 24 < few.least_tests < 80
+
+
+def test_mechanisms_are_audited_as_they_are():
+    mechanism = dp.Laplace(sensitivity=1, epsilon=1)
+    finding = dp.audit(mechanism, (0, 1), samples=4000)
+    assert not finding.violated and finding.claim == mechanism.guarantee
+
+
+def test_a_confidence_of_any_length_is_kept():
+    finding = dp.audit(
+        laplace, (0, 1), dp.Pure(1), samples=400, batched=True, confidence=1 - Fraction(1, 10**30)
+    )
+    assert "confidence 1 − 1e-30" in str(finding)
+
+
+def test_many_pairs_of_a_slow_function_keep_to_the_samples():
+    """Catches a search for pairs whose samples do not count."""
+    calls = [0]
+
+    def run(value):
+        calls[0] += 1
+        return value // 10
+
+    dp.audit(run, neighbors=[(i, i + 1) for i in range(40)], claim=dp.Pure(1), samples=2000)
+    assert calls[0] <= 2 * 2000 * 1.2
+
+
 def test_batches_that_raise_bias_nothing():
     """A correct function whose errors are likelier under one input, by less than e. Throwing away
     the batches that raise, and keeping the others, would count p² against q²: an accusation."""
@@ -180,7 +324,7 @@ def test_two_equal_inputs_are_refused():
     """A test that can never fail is the worst an audit can give."""
     for pair in ((1, 1), ("a", "a"), (np.zeros(3), np.zeros(3)), ([1, 2], [1, 2])):
         with pytest.raises(InvalidArgument, match="two equal ones"):
-            dp.audit(laplace, pair, dp.Pure(1), samples=100)
+            dp.audit(laplace, pair, dp.Pure(1), samples=100, batched=True)
 
 
 def test_the_worst_of_many_pairs_is_found():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from discreet.auditor.statistical.outputs import Raised, Reader, joined, row_keys
+from discreet.auditor.statistical.outputs import Reader, joined, row_keys
+from discreet.auditor.statistical.reading import Raised
 
 OUTPUTS = {
     "floats": [0.5, -1.25, float("nan"), float("inf")],

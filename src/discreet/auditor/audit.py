@@ -24,6 +24,7 @@ from discreet.auditor.statistical.parameters import (
 )
 from discreet.auditor.statistical.sampling import BatchRaised, Run, Sampler
 from discreet.auditor.statistical.trial import Trial, hold_trial
+from discreet.auditor.subject import Subject
 from discreet.auditor.witness import Witness
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, probability
@@ -48,7 +49,8 @@ def audit(
 ) -> Finding:
     """Try to show that ``run`` breaks ``claim``, from its outputs alone.
 
-    ``run(value)`` is any function that returns one output of any type, drawn anew at every call;
+    ``run(value)`` is any function that returns one output of any type, drawn anew at every call,
+    or a mechanism with ``release`` and ``guarantee``, which is then the claim unless one is given;
     with ``batched=True`` it is called as ``run(value, size=n)`` and returns n of them along the
     first axis, which is much faster. ``pair`` is two neighbouring inputs; or ``neighbors`` are many
     such pairs, or a function that makes one, and the most promising is looked for first.
@@ -72,17 +74,18 @@ def audit(
     import scipy.special  # noqa: F401  (a second, that the clock should not count)
 
     started = time.perf_counter()
-    asked = question(_read_claim(claim))
-    assert claim is not None
+    subject = Subject.of(run)
+    claimed = _read_claim(subject.claimed(claim))
+    asked = question(claimed)
     risk = float(1 - probability(confidence, name="confidence"))
-    if not callable(run):
-        given = InvalidArgument.describe_parameter(run)
-        raise InvalidArgument(name="run", expected="a function of one input", given=given)
+    run, batched = subject.drawn(batched)
     pace = read_pace(seconds, samples, started)
     tell = progress if progress is not None else _silent
     tried = 1
     if pair is None:
-        pair, tried = best_pair(run, neighbors, asked, batched=batched, pace=pace, progress=tell)
+        pair, tried, pace = best_pair(
+            run, neighbors, asked, batched=batched, pace=pace, progress=tell
+        )
     elif neighbors is not None:
         raise InvalidArgument(
             name="neighbors",
@@ -95,7 +98,7 @@ def audit(
     except BatchRaised:
         sampler = sampler.one_by_one()
         test = hold_trial(sampler, asked, (1 - _FIRST) * risk, pace, tell)
-    return _finding(claim, asked, sampler, test, float(confidence), started, tried)
+    return _finding(claimed, asked, sampler, test, risk, started, tried)
 
 
 def _finding(
@@ -103,7 +106,7 @@ def _finding(
     asked: Question,
     sampler: Sampler,
     test: Trial,
-    confidence: float,
+    risk: float,
     started: float,
     tried: int,
 ) -> Finding:
@@ -115,38 +118,43 @@ def _finding(
     exceeded = [c.parameter.exceeded_by(bounds[i]) for i, c in enumerate(test.tested.candidates)]
     bound = bounds[own]
     reach = _reach(asked.reported, test.tested.counts(own), drawn, test.risk)
-    nearest = own if names[0] == "excess" else 0
-    leading = exceeded.index(True) if any(exceeded) else nearest
-    candidate, counts = test.tested.candidates[leading], test.tested.counts(leading)
-    p, q = corners(counts, test.risk)
-    claimed = asked.reported.claimed if asked.reported.name == "epsilon" else 0.0
-    epsilon = bound if asked.reported.name == "epsilon" else float(epsilon_at(0.0)(p, q).min())
-    witness = Witness(
-        first=candidate.first,
-        event=candidate.event,
-        counts=counts,
-        probability=float(p.min()),
-        other_probability=float(q.max()),
-        epsilon=epsilon,
-        delta=float(delta_at(claimed)(p, q).min()),
-        question=asked,
-        risk=test.risk,
-        pair=sampler.pair,
-        violates=test.violated,
-    )
+    leading = exceeded.index(True) if any(exceeded) else own
+    witnesses = tuple(_witness(asked, sampler, test, place) for place in range(len(names)))
     return Finding(
         claim=claim,
         violated=test.violated,
         lower_bound=bound,
         parameter=asked.reported.name,
-        confidence=confidence,
-        witness=witness,
+        confidence=1 - risk,
+        risk=risk,
+        witness=witnesses[leading],
+        shown_by=witnesses[own],
         samples=drawn,
         seconds=time.perf_counter() - started,
         within_reach=reach,
-        bars=bars(candidate.event, *test.shown),
+        bars=bars(witnesses[leading].event, *test.shown),
         pairs_tried=tried,
+        unread=sampler.reader.unread,
         errors=(_failing(sampler, test.shown[0]), _failing(sampler, test.shown[1])),
+    )
+
+
+def _witness(asked: Question, sampler: Sampler, test: Trial, place: int) -> Witness:
+    candidate, counts = test.tested.candidates[place], test.tested.counts(place)
+    p, q = corners(counts, test.risk)
+    by_epsilon = asked.reported.name == "epsilon"
+    epsilon = asked.reported.least if by_epsilon else epsilon_at(0.0)
+    return Witness(
+        first=candidate.first,
+        event=candidate.event,
+        counts=counts,
+        probability=float(p.min()),
+        other_probability=float(q.max()),
+        epsilon=float(epsilon(p, q).min()),
+        delta=float(delta_at(asked.reported.claimed if by_epsilon else 0.0)(p, q).min()),
+        question=asked,
+        risk=test.risk,
+        pair=sampler.pair,
     )
 
 

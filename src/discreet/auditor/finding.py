@@ -7,8 +7,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.auditor.region import Counts, corners
 from discreet.auditor.witness import Witness
-from discreet.guarantees import Guarantee
+from discreet.guarantees import Guarantee, Pure
 
 _SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "tv": "total variation", "delta": "δ"}
 
@@ -42,21 +43,48 @@ class Finding:
     witness: Witness | None
     samples: int  #: outputs drawn for each of the two inputs, to choose and to test
     seconds: float
+    shown_by: Witness | None  #: the event that shows the bound; often the witness itself
     within_reach: float  #: about the bound, had the witness been known and all samples tested it
     bars: tuple[Bar, ...] = field(default=(), repr=False)
     pairs_tried: int = 1
     errors: tuple[float, float] = (0.0, 0.0)  #: the share of runs that ended in an error
+    unread: tuple[str, ...] = ()  #: types of outputs that could not be looked into
+    risk: float = 1e-9  #: 1 − confidence, without rounding
 
     @property
     def one_sided(self) -> bool:
         """Whether the event was never seen under the other input, as when ε is infinite."""
         return self.witness is not None and self.witness.one_sided
 
+    @property
+    def least_tests(self) -> int:
+        """How many outputs a side it takes to refute the claim by an event that only one input
+        gives, and always gives."""
+        n = 1
+        while n < 1 << 40 and not self._could_show(n):
+            n *= 2
+        low, high = n // 2, n
+        while high - low > max(1, low // 50):
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._could_show(middle) else (middle, high)
+        return high
+
+    @property
+    def too_few(self) -> bool:
+        """Whether so few outputs were tested that no function could have been found out."""
+        return self.witness is not None and not self._could_show(self.witness.counts.n)
+
+    def _could_show(self, n: int) -> bool:
+        assert self.witness is not None
+        deciding = self.witness.question.parameters[0]
+        p, q = corners(Counts(n, n, 0, n), self.witness.risk)
+        return deciding.exceeded_by(float(deciding.least(p, q).min()))
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> list[str]:
-        symbol, sure = _SYMBOLS[self.parameter], f"1 − {1 - self.confidence:.2g}"
+        symbol, sure = _SYMBOLS[self.parameter], f"1 − {self.risk:.2g}"
         drawn = f"{self.samples:,} outputs of each input, {self.seconds:.1f} s"
         tested = 0 if self.witness is None else self.witness.counts.n
         chose = f"{self.samples - tested:,} to choose the event, {tested:,} to test it"
@@ -73,13 +101,26 @@ class Finding:
                 "That is not a proof: another event, pair of inputs or more samples may show one.",
                 f"Shown: {shown}.",
             ]
-        if self.witness is not None:
+        if self.witness is not None and (self.violated or self.lower_bound > 0):
             lines += self._witness_lines(self.witness)
+            if self.shown_by is not None and self.shown_by is not self.witness:
+                lines.append(f"By another event: {symbol} ≥ {self.lower_bound:.4g}.")
+                lines += self._witness_lines(self.shown_by)
+        elif not self.violated:
+            lines.append("No event told the two inputs apart.")
+        if self.too_few:
+            lines.append(
+                f"So few outputs could not have shown a violation, whatever the function does: it "
+                f"takes at least {self.least_tests:,} to test."
+            )
+        if self.unread:
+            lines.append(f"Not looked into: outputs of type {', '.join(self.unread)}.")
         if any(self.errors):
             shares = " and ".join(f"{e:.3g} of pair[{i}]" for i, e in enumerate(self.errors))
             lines.append(f"Runs that ended in an error: about {shares}.")
-        reach = f"{symbol} ≥ {self.within_reach:.4g}"
-        lines.append(f"Known beforehand, and tested on all samples, it would show about {reach}.")
+        if self.violated:
+            more = f"{symbol} of about {self.within_reach:.4g}"
+            lines.append(f"With all of these samples to test it, this event would show {more}.")
         lines.append(f"Drawn: {drawn}; {chose}.")
         if self.pairs_tried > 1:
             lines.append(f"The pair was chosen among {self.pairs_tried:,}.")
@@ -93,10 +134,13 @@ class Finding:
             f"  under {first}: at least {witness.probability:.4g} (seen {k:,} times in {n:,})",
             f"  under {other}: at most {witness.other_probability:.4g} (seen {l:,} times in {m:,})",
         ]
-        if self.violated and self.parameter == "epsilon":
+        if self.violated and isinstance(self.claim, Pure):
             allowed = math.exp(min(witness.question.reported.claimed, 700.0))
             ratio = math.exp(min(witness.epsilon, 700.0))
-            lines.append(f"  At least {ratio:.3g} times as likely; ε allows {allowed:.3g} times.")
+            lines.append(
+                f"  It, or its opposite, is at least {ratio:.3g} times as likely under one input "
+                f"as under the other; ε allows {allowed:.3g} times."
+            )
         if witness.one_sided and self.violated:
             lines.append(f"  It was never seen under {other}, as when ε is infinite.")
         if "delta" in [p.name for p in witness.question.parameters]:
@@ -115,11 +159,14 @@ class Finding:
             "lower_bound": self.lower_bound,
             "within_reach": self.within_reach if math.isfinite(self.within_reach) else None,
             "confidence": self.confidence,
+            "risk": self.risk,
             "samples": self.samples,
             "seconds": self.seconds,
             "pairs_tried": self.pairs_tried,
             "one_sided": self.one_sided,
             "errors": list(self.errors),
+            "unread": list(self.unread),
+            "too_few": self.too_few,
             "witness": None
             if witness is None
             else {

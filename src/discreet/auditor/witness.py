@@ -29,7 +29,6 @@ class Witness:
     question: Question = field(repr=False)
     risk: float = field(repr=False)
     pair: tuple[Any, Any] = field(repr=False)
-    violates: bool = field(repr=False)
 
     @property
     def hits(self) -> tuple[int, int]:

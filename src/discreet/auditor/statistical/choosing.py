@@ -24,6 +24,7 @@ from discreet.auditor.statistical.partitions import partition
 SCREENED = 6000  # outputs a side
 _COARSE, _FINE = 48, 256  # cells of an ordered column, while screening and after
 _KEPT = 8  # features a parameter
+_SURE = 16  # features that are screened however late it is
 _COMPARED = 32  # events a parameter ...
 _ALIKE = {"ratio": 3, "coarse ratio": 3, "rising": 8, "falling": 8}  # ... of one feature
 
@@ -101,11 +102,11 @@ def screen(
     everything = [*features(reader, *small), *_learned(*small)]
     everything.sort(key=lambda feature: feature.rank)
     scored: dict[str, dict[str, float]] = {p.name: {} for p in parameters}
-    for feature in everything:
+    for done, feature in enumerate(everything):
         seen = _seen(feature, small, edges=_COARSE)
         for parameter in parameters:
             scored[parameter.name][feature.name] = seen.score(parameter, tested)
-        if feature.rank > 0 and out_of_time():
+        if (feature.rank > 0 or done >= _SURE) and out_of_time():
             break
     return _best_features(everything, scored)
 

@@ -37,7 +37,10 @@ Reading = Callable[[FloatArray], Column]
 
 _SINGLE = 40  # coordinates looked at one by one ...
 _FIRST = 8  # ... of which so many in any case
-_PAIRED = 6  # coordinates whose pairs are looked at
+_PAIRED = 5  # coordinates whose pairs are looked at
+_PAIRS = 6  # further pairs, of those whose correlation differs
+_CORRELATED = 512  # coordinates among which those are looked for
+_RANKED = 1500  # outputs a side, to rank coordinates by
 _WHOLE = 512  # coordinates of outputs that are compared as a whole
 _ORDERED = 8  # coordinates whose order is looked at
 _BITS = 3  # coordinates whose bits are looked at
@@ -68,22 +71,52 @@ def features(reader: Reader, first: Outputs, other: Outputs) -> Iterator[Feature
     if width > 1:
         yield from _rows(width, both)
     yield from _bits(first, chosen[:_BITS], alone=width == 1)
-    for feature in (*_coordinates(chosen[_FIRST:], alone=False), *_pairs(chosen[:_PAIRED])):
+    few = sorted(chosen[:_PAIRED])
+    pairs = dict.fromkeys((*telling_pairs(first, other, _PAIRS), *combinations(few, 2)))
+    for feature in (*_coordinates(chosen[_FIRST:], alone=False), *_pairs(list(pairs))):
         yield replace(feature, rank=1)
 
 
 def telling(first: Outputs, other: Outputs, most: int) -> list[int]:
-    """The coordinates whose means or spreads differ most, in units of their noise."""
+    """The coordinates that differ most, in means, spreads, parities or bits, most first."""
     width = max(first.width, other.width)
-    a, b = (
-        np.nan_to_num(np.clip(side.widened(width).numbers, -1e150, 1e150))
-        for side in (first, other)
-    )
-    noise = np.sqrt(a.var(axis=0) + b.var(axis=0)) + 1e-300
-    apart = np.abs(a.mean(axis=0) - b.mean(axis=0)) / noise
-    spread = np.abs(a.std(axis=0) - b.std(axis=0)) / noise
-    ranked: list[int] = np.argsort(-np.maximum(apart, spread), kind="stable")[:most].tolist()
+    sides = [_sample(side, width) for side in (first, other)]
+    score = np.zeros(width)
+    for reading in (_itself, np.square, _parity, lowest_bit):
+        with np.errstate(all="ignore"):
+            a, b = (reading(side) for side in sides)
+            noise = np.sqrt(a.var(axis=0) / len(a) + b.var(axis=0) / len(b)) + 1e-12
+            apart = np.abs(a.mean(axis=0) - b.mean(axis=0)) / noise
+        score = np.maximum(score, np.nan_to_num(apart))
+    ranked: list[int] = np.argsort(-score, kind="stable")[:most].tolist()
     return ranked
+
+
+def telling_pairs(first: Outputs, other: Outputs, most: int) -> list[tuple[int, int]]:
+    """The pairs of coordinates whose correlation differs most, most first."""
+    width = min(max(first.width, other.width), _CORRELATED)
+    standard = []
+    for side in (first, other):
+        y = _sample(side, width)
+        with np.errstate(all="ignore"):
+            y = np.nan_to_num((y - y.mean(axis=0)) / y.std(axis=0), posinf=0.0, neginf=0.0)
+        standard.append(y.T @ y / max(1, len(y)))
+    apart = np.triu(np.abs(standard[0] - standard[1]), 1)
+    ranked = np.argsort(-apart, axis=None, kind="stable")[: min(most, width * (width - 1) // 2)]
+    return [(int(place // width), int(place % width)) for place in ranked]
+
+
+def _sample(outputs: Outputs, width: int) -> FloatArray:
+    few = outputs.rows(0, _RANKED).widened(width).numbers[:, :width]
+    return np.clip(np.nan_to_num(few), -1e150, 1e150)
+
+
+def _itself(y: FloatArray) -> FloatArray:
+    return y
+
+
+def _parity(y: FloatArray) -> FloatArray:
+    return np.floor(y) % 2
 
 
 def _by_row(name: str, rows: Callable[[Outputs], NDArray[Any]], sample: Outputs) -> Feature:
@@ -190,10 +223,9 @@ def _first_set(y: FloatArray) -> NDArray[np.int64]:
     return np.where((y != 0).any(axis=1), (y != 0).argmax(axis=1), -1)
 
 
-def _pairs(chosen: list[int]) -> Iterator[Feature]:
-    for i, j in combinations(chosen, 2):
+def _pairs(pairs: list[tuple[int, int]]) -> Iterator[Feature]:
+    for i, j in pairs:
         yield Feature(f"y[{i}] − y[{j}]", _combined(i, j, np.subtract))
-    for i, j in combinations(chosen, 2):
         yield Feature(f"y[{i}] + y[{j}]", _combined(i, j, np.add))
 
 

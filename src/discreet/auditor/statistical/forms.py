@@ -63,7 +63,7 @@ def _size(form: Hashable) -> int:
     match form:
         case ("str" | "bytes", str() | bytes() as value):
             return len(value)
-        case ("set" | "dict", tuple(inner)):
+        case ("set" | "dict", tuple(inner), *_):
             return len(inner)
         case (str(), int(size), _):
             return size
@@ -78,7 +78,7 @@ def _elements(form: Hashable) -> Iterator[str]:
     match form:
         case ("set", tuple(inner)):
             yield from map(str, inner)
-        case ("dict", tuple(items)):
+        case ("dict", tuple(items), *_):
             for key, inner in items:
                 yield repr(key)
                 yield from _elements(inner)

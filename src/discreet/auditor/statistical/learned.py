@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.auditor.region import FloatArray
-from discreet.auditor.statistical.features import Feature, telling
+from discreet.auditor.statistical.features import Feature, telling, telling_pairs
 from discreet.auditor.statistical.outputs import Outputs
 from discreet.auditor.statistical.partitions import Partition, partition
 
@@ -40,7 +40,9 @@ def learned(first: Outputs, other: Outputs) -> Iterator[Feature]:
 
 def _joint(first: Outputs, other: Outputs) -> Iterator[Feature]:
     """Cells of two coordinates at once, of the few that tell most."""
-    for i, j in combinations(telling(first, other, _JOINED), 2):
+    few = sorted(telling(first, other, _JOINED))
+    pairs = dict.fromkeys((*telling_pairs(first, other, _JOINED), *combinations(few, 2)))
+    for i, j in pairs:
         sides = [side.widened(max(i, j) + 1).numbers for side in (first, other)]
         cuts = [partition(sides[0][:, k], sides[1][:, k], most=_CELLS // 2) for k in (i, j)]
         yield Feature(

@@ -1,46 +1,30 @@
-"""Outputs of any type as two arrays: what kind of thing each is, and the numbers in it.
+"""Outputs in numbers: what form each has, and the numbers in it, as two arrays.
 
-The *form* of an output is everything but its numbers: types, lengths, shapes, keys, strings,
-whether it is NaN, whether the run raised an error. Forms get numbers in the order they are met,
-and the same form has the same number for both inputs. The numbers of an output stand in a row of
-floats, padded with NaN. A float32, a boolean or an int below 2⁵³ is exact there.
+Forms get numbers in the order they are met, and the same form has the same number for both inputs.
+The numbers of an output stand in a row of floats, padded with NaN. A float32, a boolean or an int
+below 2⁵³ is exact there; of longer ones the last bits stand beside them.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.auditor.region import FloatArray
+from discreet.auditor.statistical.reading import (
+    EXACT,
+    LONGEST,
+    form_of,
+    in_words,
+    low_words,
+)
+from discreet.errors import InvalidArgument
 
-_LONGEST = 1 << 16  # numbers of one output that are looked at
 _PLAIN = {bool, int, float}
-
-
-@dataclasses.dataclass(frozen=True)
-class Raised:
-    """A run that ended in an error: its class, and a digest of its message.
-
-    A message may quote data, so it is compared but not kept.
-    """
-
-    kind: str
-    digest: str = ""
-
-    @staticmethod
-    def by(error: Exception) -> Raised:
-        """What is compared of an error."""
-        try:
-            message = str(error)
-        except Exception:  # not all messages can be made
-            message = ""
-        digest = hashlib.blake2b(message.encode("utf-8", "replace"), digest_size=4).hexdigest()
-        return Raised(type(error).__name__, digest)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,20 +93,33 @@ class Reader:
 
     def words(self, form: int) -> str:
         """A form in words; a few of them for a long one."""
-        text = _in_words(self.known[form])
+        known = self.known[form]
+        text = in_words(known)
+        if isinstance(known, tuple) and known[0] == "raised":
+            others = [f for f in self.known if isinstance(f, tuple) and f[:2] == known[:2]]
+            text += f" with its message no. {others.index(known) + 1}" if len(others) > 1 else ""
         return text if len(text) <= 160 else f"{text[:157]}..."
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Types of outputs that could not be looked into."""
+        return tuple(
+            sorted({f[1] for f in self.known if isinstance(f, tuple) and f[0] == "unread"})
+        )
 
     def read(self, outputs: Any) -> Outputs:
         """Many outputs, stacked in an array or in a list; each reads as it would alone."""
         if isinstance(outputs, np.ndarray) and outputs.ndim and outputs.dtype.kind in "biuf":
             return self._stacked(outputs)
-        listed = outputs if isinstance(outputs, list) else list(outputs)
+        listed = outputs if isinstance(outputs, list) else _rows(outputs)
         quick = self._alike(listed)
         return quick if quick is not None else self._one_by_one(listed)
 
     def _stacked(self, outputs: NDArray[Any]) -> Outputs:
         if outputs.ndim > 1:
             return self._arrays(outputs)
+        if low_words(outputs[:, None]) is not None:
+            return self._one_by_one(list(outputs))
         kind = outputs.dtype.type.__name__
         numbers = outputs.astype(np.float64)[:, None]
         forms = np.full(len(outputs), self._number(kind))
@@ -132,13 +129,16 @@ class Reader:
 
     def _arrays(self, stacked: NDArray[Any]) -> Outputs:
         form = (f"array {stacked.dtype}", stacked.shape[1:])
-        numbers = stacked.reshape(len(stacked), -1)[:, :_LONGEST].astype(np.float64)
+        flat = stacked.reshape(len(stacked), -1)[:, :LONGEST]
+        numbers = flat.astype(np.float64)
         forms = np.full(len(stacked), self._number(form))
         holes = np.isnan(numbers)
         if holes.any():
             # Where the NaNs are is part of the form.
             _, first, place = np.unique(row_keys(holes), return_index=True, return_inverse=True)
             forms = np.array([self._holes(form, holes[row]) for row in first])[place]
+        if (low := low_words(flat)) is not None:
+            numbers = np.hstack([numbers, low])
         return Outputs(forms, numbers)
 
     def _holes(self, form: Hashable, pattern: NDArray[np.bool_]) -> int:
@@ -166,19 +166,19 @@ class Reader:
 
     def _floats(self, rows: list[Any], form: Hashable) -> Outputs | None:
         try:
-            numbers = np.array(rows, np.float64)[:, :_LONGEST]
+            numbers = np.array(rows, np.float64)[:, :LONGEST]
         except OverflowError:
             return None
-        if np.isnan(numbers).any():
-            return None
+        if np.isnan(numbers).any() or (np.abs(numbers) >= EXACT).any():
+            return None  # these have forms of their own
         return Outputs(np.full(len(rows), self._number(form)), numbers)
 
     def _one_by_one(self, outputs: list[Any]) -> Outputs:
         forms, rows = np.empty(len(outputs), np.int64), []
         for place, output in enumerate(outputs):
             numbers: list[float] = []
-            forms[place] = self._number(_form(output, numbers, 0))
-            rows.append(numbers[:_LONGEST])
+            forms[place] = self._number(form_of(output, numbers))
+            rows.append(numbers[:LONGEST])
         width = max(map(len, rows), default=0)
         table = np.full((len(rows), width), np.nan)
         for place, row in enumerate(rows):
@@ -192,88 +192,18 @@ class Reader:
         return number
 
 
-def _form(output: Any, numbers: list[float], depth: int) -> Hashable:
-    """Everything about an output but its numbers, which are appended to `numbers`."""
-    if isinstance(output, Raised):
-        return ("raised", output.kind, output.digest)
-    if output is None:
-        return "None"
-    if isinstance(output, bool | int | float | np.number | np.bool_):
-        return _number_form(output, numbers)
-    if isinstance(output, str | bytes):
-        return (type(output).__name__, output)
-    if depth > 8:
-        return ("deeply nested", type(output).__name__)
-    if isinstance(output, np.ndarray):
-        return _array_form(output, numbers, depth)
-    if dataclasses.is_dataclass(output) and not isinstance(output, type):
-        output = {f.name: getattr(output, f.name) for f in dataclasses.fields(output)}
-    for method in ("to_arrow", "to_pydict", "to_dict"):  # tables of any make
-        if not isinstance(output, Mapping) and hasattr(output, method):
-            output = getattr(output, method)()
-    if isinstance(output, Mapping):
-        items = sorted(output.items(), key=lambda item: repr(item[0]))
-        return ("dict", tuple((_key(k), _form(v, numbers, depth + 1)) for k, v in items))
-    if isinstance(output, Set):
-        return ("set", tuple(sorted(map(repr, output))))
-    if isinstance(output, Sequence):
-        inner = tuple(_form(one, numbers, depth + 1) for one in output)
-        if inner and all(one == inner[0] for one in inner):
-            return (type(output).__name__, len(inner), inner[0])
-        return (type(output).__name__, inner)
-    return ("object", type(output).__name__)
-
-
-def _number_form(output: Any, numbers: list[float]) -> Hashable:
-    try:
-        value = float(output)
-    except OverflowError:
-        value = float("inf") if output > 0 else float("-inf")
-    if isinstance(output, np.complexfloating):
-        value = abs(complex(output))
-    numbers.append(value)
-    return type(output).__name__ if value == value else (type(output).__name__, "NaN")
-
-
-def _array_form(output: NDArray[Any], numbers: list[float], depth: int) -> Hashable:
-    if output.dtype.kind not in "biuf":
-        return (f"array {output.dtype.kind}", _form(output.tolist(), numbers, depth + 1))
-    flat = output.ravel()[:_LONGEST].astype(np.float64)
-    numbers.extend(flat.tolist())
-    holes = tuple(np.flatnonzero(np.isnan(flat)).tolist())
-    form = (f"array {output.dtype}", output.shape)
-    return (form, "NaN at", holes) if holes else form
-
-
-def _key(key: Any) -> Hashable:
-    return key if isinstance(key, str | int | float | bool) else repr(key)
-
-
-def _in_words(form: Hashable) -> str:
-    return " ".join(_pieces(form))
-
-
-def _pieces(form: Hashable) -> Iterator[str]:
-    match form:
-        case str():
-            yield form
-        case ("raised", str(kind), str(digest)):
-            yield f"the error {kind} with message #{digest}"
-        case ("str" | "bytes", value):
-            yield f"the text {value!r}"
-        case ("set", tuple(elements)):
-            yield "{" + ", ".join(map(str, elements)) + "}"
-        case ("dict", tuple(items)):
-            yield "{" + ", ".join(f"{key!r}: {_in_words(inner)}" for key, inner in items) + "}"
-        case (inner, "NaN at", tuple(places)):
-            yield f"{_in_words(inner)} with NaN at {list(map(int, places))}"
-        case (str(kind), "NaN"):
-            yield f"NaN ({kind})"
-        case (str(kind), int(size), inner):
-            yield f"{kind} of {size} × {_in_words(inner)}"
-        case (str(kind), tuple(inner)) if kind.startswith("array") or " of " in kind:
-            yield f"{kind} of shape {inner}"
-        case (str(kind), tuple(inner)):
-            yield f"{kind} (" + ", ".join(map(_in_words, inner)) + ")"
-        case _:
-            yield str(form)
+def _rows(outputs: Any) -> list[Any]:
+    """The outputs of a batch that is no list and no array of numbers."""
+    if isinstance(outputs, Mapping | Set | str | bytes):
+        raise InvalidArgument(
+            name="run",
+            expected="with batched=True, a list or an array of n outputs",
+            given=f"a {type(outputs).__name__}",
+        )
+    if hasattr(outputs, "to_dicts"):  # a table of Polars: a row is an output
+        return list(outputs.to_dicts())
+    if hasattr(outputs, "to_pylist"):  # of Arrow, or an array of it
+        return list(outputs.to_pylist())
+    if hasattr(outputs, "iloc") and hasattr(outputs, "columns"):  # of pandas
+        return list(outputs.to_dict("records"))
+    return list(outputs)

@@ -1,9 +1,9 @@
-"""How much to draw for what: half of the samples, or of the time, chooses, the other half tests."""
+"""How much to draw for what: about half of it chooses, the other half tests."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet.auditor.statistical.sampling import Sampler
 from discreet.errors import InvalidArgument
@@ -17,38 +17,57 @@ _NUMBERS = 1 << 23  # in them
 _NUMBERS_A_SECOND = 160_000  # that leave time to look at them
 _COMPARED = 1 << 19  # outputs are enough to tell the best of some events
 _FEW = 1 << 12
+_SCARCE = 4000  # outputs a side in all: then each is counted
+_SLOW = 1.1  # of the seconds: where calls take long, the last one may end a little late
 
 
 @dataclass(frozen=True)
 class Pace:
-    """A number of seconds or of samples, and since when."""
+    """A number of seconds, of samples a side, or both; and since when."""
 
     seconds: float | None
     samples: int | None
     started: float
 
-    def first_look(self, sampler: Sampler) -> int:
-        """Outputs a side for a first look: a twentieth of what there is time for."""
+    def measured(self, sampler: Sampler) -> Pace:
+        """Draw until it is clear how long an output takes; where that is long, count outputs."""
         sampler.draw(0, 1)  # first calls are slow, and say nothing about the others
-        most = min(_FEW if sampler.batched else _FEW // 4, max(64, _NUMBERS // sampler.width))
-        if self.samples is not None:
-            return max(8, min(most, self.samples // 16))
-        assert self.seconds is not None
+        if self.seconds is None:
+            return self
         size, each = 1, float("inf")
         while True:
             for side in (0, 1):
                 sampler.draw(side, size)
             short = size * sampler.seconds_each < 0.02 * self.seconds
             # Calls that cost the same for four times as many outputs have not shown their cost.
-            if size >= most or not (short or sampler.seconds_each < 0.5 * each):
-                return max(8, min(most, int(0.05 * self.seconds / 2 / sampler.seconds_each)))
+            if size >= _FEW or not (short or sampler.seconds_each < 0.5 * each):
+                break
             size, each = 4 * size, sampler.seconds_each
+        left = self.seconds - self._spent
+        affordable = max(4, int(left / 2 / sampler.seconds_each))
+        if affordable >= _SCARCE:
+            return self
+        return replace(self, samples=min(sampler.drawn) + affordable)
+
+    @property
+    def is_scarce(self) -> bool:
+        """Whether there are too few outputs for a first look and a comparison beside the rest."""
+        return self.samples is not None and self.samples < 512
+
+    def first_look(self, sampler: Sampler) -> int:
+        """Outputs a side for a first look: a twentieth of what there is time for."""
+        most = min(_FEW if sampler.batched else _FEW // 4, max(64, _NUMBERS // sampler.width))
+        if self.samples is not None:
+            return max(8, min(most, self.samples // 16))
+        assert self.seconds is not None
+        return max(8, min(most, int(0.05 * self.seconds / 2 / sampler.seconds_each)))
 
     def rows_to_choose(self, sampler: Sampler) -> int:
         """Outputs a side on which events are chosen."""
         most = max(64, min(_ROWS, _NUMBERS // sampler.width))
         if self.samples is not None:
-            return max(8, min(most, self.samples // 4))
+            part = (self.samples - min(sampler.drawn)) // 3 if self.is_scarce else self.samples // 4
+            return max(2, min(most, part))
         assert self.seconds is not None
         by_time = int(_DRAW * self.seconds / 2 / sampler.seconds_each)
         by_thinking = int(_NUMBERS_A_SECOND * self.seconds / (3 + sampler.width))
@@ -56,25 +75,24 @@ class Pace:
 
     def screening_is_over(self) -> bool:
         """Whether looking through all features has taken its share of the time."""
-        return self.seconds is not None and self._spent > _SCREEN * self.seconds
+        return self._is_past(_SCREEN)
 
     def choosing_is_over(self) -> bool:
         """The same for a closer look at the best of them."""
-        return self.seconds is not None and self._spent > _CHOOSE * self.seconds
+        return self._is_past(_CHOOSE)
 
     def comparing_is_over(self, sampler: Sampler, compared: int) -> bool:
         """Whether the second part of the outputs is drawn."""
         if self.samples is not None:
-            return min(sampler.drawn) >= self.samples // 2 or compared >= _COMPARED
-        assert self.seconds is not None
-        return self._spent > _COMPARE * self.seconds or compared >= _COMPARED
+            done = self.is_scarce or min(sampler.drawn) >= self.samples // 2
+            return done or compared >= _COMPARED
+        return self._is_past(_COMPARE) or compared >= _COMPARED
 
     def is_over(self, sampler: Sampler) -> bool:
         """Whether everything is drawn."""
         if self.samples is not None:
-            return min(sampler.drawn) >= self.samples
-        assert self.seconds is not None
-        return self._spent >= self.seconds
+            return self._is_past(_SLOW) or min(sampler.drawn) >= self.samples
+        return self._is_past(1.0)
 
     def allows(self, sampler: Sampler, n: int) -> bool:
         """Whether n more outputs a side would leave half of everything."""
@@ -104,6 +122,29 @@ class Pace:
         assert self.seconds is not None
         return max(64.0, (1 - _COMPARE) * self.seconds / 2 / (sampler.seconds_each + 1e-7))
 
+    def has_used(self, share: float) -> bool:
+        """Whether this share of the time is over."""
+        return self._is_past(share)
+
+    def part(self, share: float, sampler: Sampler) -> int:
+        """How many outputs a side fit into a share of it."""
+        if self.samples is not None:
+            return int(share * self.samples)
+        assert self.seconds is not None
+        return int(share * self.seconds / 2 / sampler.seconds_each)
+
+    def without(self, samples: int) -> Pace:
+        """What is left of it now, after so many samples a side."""
+        now = time.perf_counter()
+        return Pace(
+            None if self.seconds is None else max(0.1, self.seconds - (now - self.started)),
+            None if self.samples is None else max(64, self.samples - samples),
+            now,
+        )
+
+    def _is_past(self, share: float) -> bool:
+        return self.seconds is not None and self._spent > share * self.seconds
+
     @property
     def _spent(self) -> float:
         return time.perf_counter() - self.started
@@ -113,7 +154,7 @@ def read_pace(seconds: float | None, samples: int | None, started: float) -> Pac
     """At the door: at most one of the two."""
     if seconds is not None and samples is not None:
         raise InvalidArgument(
-            name="samples", expected="seconds or samples", given="both", hint="leave one out"
+            name="samples", expected="None where seconds are given", given="both of them"
         )
     if samples is not None:
         return Pace(None, integer(samples, name="samples", minimum=64), started)

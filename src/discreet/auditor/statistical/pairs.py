@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeAlias
@@ -10,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from discreet.auditor.statistical.choosing import screen, suggest
+from discreet.auditor.statistical.outputs import Outputs
 from discreet.auditor.statistical.pace import Pace
 from discreet.auditor.statistical.parameters import Progress, Question
 from discreet.auditor.statistical.sampling import BatchRaised, Run, Sampler
@@ -18,8 +18,9 @@ from discreet.errors import InvalidArgument
 Pair: TypeAlias = tuple[Any, Any]
 
 _PAIRS = 64
-_SHARE = 0.4  # of the time
-_ROWS = 512  # outputs a side in the first round; twice as many in each that follows
+_GOLDEN = 0.6180339887498949
+_SHARE = 0.3  # of the time, or of the samples
+_ROWS = 4096  # outputs a side and round, at most
 
 
 def read_pair(pair: Any) -> Pair:
@@ -59,51 +60,65 @@ def best_pair(
     batched: bool,
     pace: Pace,
     progress: Progress,
-) -> tuple[Pair, int]:
-    """The pair that promises most, by halving the field in rounds of twice as many samples.
+) -> tuple[Pair, int, Pace]:
+    """The pair that promises most, how many there were, and what is left of the pace.
 
-    Its samples only choose: the audit of the winner draws its own.
+    The field is halved in rounds of twice as many samples, which only choose: the audit of the
+    winner draws its own.
     """
-    field = _read(neighbors)
-    started, tried = time.perf_counter(), len(field)
-    samplers = [Sampler(run, pair, batched) for pair in field]
-    rows = _ROWS
+    field = _read(neighbors, pace)
+    # Not in the order of the list: if time runs out, all of it was looked into, thinly.
+    spread = sorted(range(len(field)), key=lambda i: i * _GOLDEN % 1)
+    everyone = samplers = [Sampler(run, field[i], batched) for i in spread]
+    parts = max(1, len(field).bit_length())
+    full = False
     while len(samplers) > 1:
         progress(0.0, f"comparing {len(samplers)} pairs")
         scored = []
         for sampler in samplers:
-            scored.append((_score(sampler, asked, rows), sampler))
-            over = (
-                pace.seconds is not None and time.perf_counter() - started > _SHARE * pace.seconds
-            )
-            if over:
+            score = _score(sampler, asked, pace, parts * len(samplers), full=full)
+            scored.append((score, sampler))
+            if pace.has_used(_SHARE):
                 break
         scored.sort(key=lambda pair: -pair[0])
         samplers = [sampler for _, sampler in scored[: max(1, len(scored) // 2)]]
-        rows *= 2
-        if over:
+        full = True
+        if pace.has_used(_SHARE):
             break
-    return samplers[0].pair, tried
+    drawn = sum(max(sampler.drawn) for sampler in everyone)
+    tried = sum(1 for sampler in everyone if sampler.drawn[0]) or len(everyone)
+    return samplers[0].pair, tried, pace.without(drawn)
 
 
-def _score(sampler: Sampler, asked: Question, rows: int) -> float:
+def _score(sampler: Sampler, asked: Question, pace: Pace, parts: int, *, full: bool) -> float:
     try:
-        first, other = sampler.draw(0, rows), sampler.draw(1, rows)
+        first, other = _few(sampler, pace, parts)
     except BatchRaised:  # it only has to be worth a look
         sampler.run, sampler.batched = sampler.one_by_one().run, False
-        first, other = sampler.draw(0, rows), sampler.draw(1, rows)
-    own = asked.parameters[0]
-    tested = 8.0 * rows
-    kept = screen(sampler.reader, first, other, [own], tested=tested, out_of_time=_never)
-    found = suggest(sampler.reader, kept, first, other, [own], tested=tested, out_of_time=_never)
+        first, other = _few(sampler, pace, parts)
+    own, tested = asked.parameters[0], 8.0 * len(first)
+    over = _never if full else _at_once
+    kept = screen(sampler.reader, first, other, [own], tested=tested, out_of_time=over)
+    found = suggest(sampler.reader, kept, first, other, [own], tested=tested, out_of_time=over)
     return max((candidate.score for candidate in found[own.name]), default=0.0)
+
+
+def _few(sampler: Sampler, pace: Pace, parts: int) -> tuple[Outputs, Outputs]:
+    """So many outputs that all pairs and rounds together keep to their share."""
+    sampler.draw(0, 1)
+    rows = max(4, min(_ROWS, pace.part(_SHARE / parts, sampler)))
+    return sampler.both(rows)
 
 
 def _never() -> bool:
     return False
 
 
-def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None) -> list[Pair]:
+def _at_once() -> bool:
+    return True
+
+
+def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None, pace: Pace) -> list[Pair]:
     if callable(neighbors):
         make = neighbors
         neighbors = (make() for _ in range(_PAIRS))
@@ -113,8 +128,12 @@ def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None) -> list[Pair]:
             expected="two neighbouring inputs, or neighbors= with many such pairs",
             given="neither",
         )
-    found = [read_pair(pair) for pair in islice(neighbors, _PAIRS)]
-    found = [pair for pair in found if not _equal(*pair)]
+    found = []
+    for pair in islice(neighbors, _PAIRS):
+        if not _equal(*read_pair(pair)):
+            found.append(read_pair(pair))
+        if found and pace.has_used(_SHARE / 3):
+            break
     if not found:
         raise InvalidArgument(
             name="neighbors", expected="at least one pair of two different inputs", given="none"

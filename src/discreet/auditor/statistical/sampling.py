@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from discreet.auditor.statistical.outputs import Outputs, Raised, Reader, joined
-from discreet.errors import InvalidArgument
+from discreet.auditor.statistical.outputs import Outputs, Reader, joined
+from discreet.auditor.statistical.reading import Raised
+from discreet.errors import InternalError, InvalidArgument
 
 Run = Callable[..., Any]
 
@@ -49,6 +50,12 @@ class Sampler:
             grown = max(1, int(size * _SLICE / seconds))
         return min(grown, max(256, _CHUNK // self.width))
 
+    def both(self, n: int) -> tuple[Outputs, Outputs]:
+        """n outputs of each input, taking turns in who comes first."""
+        first = sum(self.drawn) // max(1, n) % 2
+        parts = {side: self.draw(side, n) for side in (first, 1 - first)}
+        return parts[0], parts[1]
+
     def draw(self, side: int, n: int) -> Outputs:
         """n outputs of one input."""
         parts: list[Outputs] = []
@@ -56,6 +63,8 @@ class Sampler:
             size = min(n, self.chunk)
             started = time.perf_counter()
             part = self.reader.read(self._outputs(side, size))
+            if len(part) != size:
+                raise InternalError(f"{len(part)} of {size} outputs were read")
             seconds = time.perf_counter() - started
             if size >= self.last[0] or n > size:  # not the short rest of a draw
                 self.last = size, seconds
@@ -71,7 +80,7 @@ class Sampler:
             return [_attempt(self.run, value) for _ in range(size)]
         try:
             outputs = self.run(value, size=size)
-        except Exception:
+        except (Exception, SystemExit):
             raise BatchRaised from None
         if not hasattr(outputs, "__len__") or len(outputs) != size:
             raise InvalidArgument(
@@ -102,5 +111,5 @@ def _single(run: Run, value: Any) -> Any:
 def _attempt(run: Run, value: Any) -> Any:
     try:
         return run(value)
-    except Exception as error:  # an error is an output like any other
+    except (Exception, SystemExit) as error:  # outputs like any other
         return Raised.by(error)

@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.auditor.region import corners
 from discreet.auditor.statistical.choosing import SCREENED, Comparison, plainest, screen, suggest
 from discreet.auditor.statistical.events import Candidate
+from discreet.auditor.statistical.features import Feature
+from discreet.auditor.statistical.forms import error_kind
 from discreet.auditor.statistical.outputs import Outputs
 from discreet.auditor.statistical.pace import Pace
 from discreet.auditor.statistical.parameters import Progress, Question
@@ -74,27 +75,19 @@ class Trial:
 
 def hold_trial(sampler: Sampler, asked: Question, risk: float, pace: Pace, tell: Progress) -> Trial:
     """A quick look for what only one input gives; else all that there is time for."""
-    wanted, reader = asked.parameters, sampler.reader
     tell(0.0, "a first look")
-    few = pace.first_look(sampler)
-    first, other = sampler.draw(0, few), sampler.draw(1, few)
-    _check_alive(sampler, first.forms, other.forms)
-    expected, over = 4.0 * few, pace.screening_is_over
-    kept = screen(reader, first, other, wanted, tested=expected, out_of_time=over)
-    found = suggest(reader, kept, first, other, wanted, tested=expected, out_of_time=over)
-    quick = [plainest(some, np.array([c.score for c in some])) for some in found.values()]
-    if _looks_certain(quick, first, other):
-        share = _QUICK * risk / len(_QUICK_SIZES) / len(quick)
-        test = Trial(asked, Comparison.of(quick), share, (first, other))
-        for size in _QUICK_SIZES:
-            if not pace.allows(sampler, size * few - test.tested.drawn):
-                break
-            _draw_until(sampler, test, size * few)
-            if test.enough():
-                return test
+    pace = pace.measured(sampler)
+    few, kept = 0, list[Feature]()
+    if not pace.is_scarce:
+        few = pace.first_look(sampler)
+        quick, kept = _quick(sampler, asked, risk, pace, few)
+        if quick is not None:
+            return quick
+    wanted, reader = asked.parameters, sampler.reader
     tell(0.2, "choosing events")
     rows = pace.rows_to_choose(sampler)
-    first, other = sampler.draw(0, rows), sampler.draw(1, rows)
+    first, other = sampler.both(rows)
+    _check_alive(sampler, first, other)
     expected, over = pace.expected_tests(sampler), pace.choosing_is_over
     if few < SCREENED // 2 and rows > 2 * few:
         kept = screen(reader, first, other, wanted, tested=expected, out_of_time=over)
@@ -104,6 +97,30 @@ def hold_trial(sampler: Sampler, asked: Question, risk: float, pace: Pace, tell:
     test = Trial(asked, Comparison.of(events), 0.0, (first, other))
     _tested(sampler, test, risk, pace, tell)
     return test
+
+
+def _quick(
+    sampler: Sampler, asked: Question, risk: float, pace: Pace, few: int
+) -> tuple[Trial | None, list[Feature]]:
+    """A trial of what only one input seems to give, if it ends there; and the best features."""
+    wanted, reader = asked.parameters, sampler.reader
+    first, other = sampler.both(few)
+    _check_alive(sampler, first, other)
+    expected, over = 4.0 * few, pace.screening_is_over
+    kept = screen(reader, first, other, wanted, tested=expected, out_of_time=over)
+    found = suggest(reader, kept, first, other, wanted, tested=expected, out_of_time=over)
+    quick = [plainest(some, np.array([c.score for c in some])) for some in found.values()]
+    if not _looks_certain(quick, first, other):
+        return None, kept
+    share = _QUICK * risk / len(_QUICK_SIZES) / len(quick)
+    test = Trial(asked, Comparison.of(quick), share, (first, other))
+    for size in _QUICK_SIZES:
+        if not pace.allows(sampler, size * few - test.tested.drawn):
+            break
+        _draw_until(sampler, test, size * few)
+        if test.enough():
+            return test, kept
+    return None, kept
 
 
 def _tested(sampler: Sampler, test: Trial, risk: float, pace: Pace, tell: Progress) -> None:
@@ -124,7 +141,7 @@ def _tested(sampler: Sampler, test: Trial, risk: float, pace: Pace, tell: Progre
 def _draw_until(sampler: Sampler, test: Trial, total: int) -> None:
     while test.tested.drawn < total:
         size = min(sampler.chunk, total - test.tested.drawn)
-        test.tested.add(sampler.draw(0, size), sampler.draw(1, size))
+        test.tested.add(*sampler.both(size))
 
 
 def _looks_certain(quick: list[Candidate], first: Outputs, other: Outputs) -> bool:
@@ -149,7 +166,7 @@ def _compared(sampler: Sampler, found: list[list[Candidate]], pace: Pace) -> lis
     drawn = 0
     while not pace.comparing_is_over(sampler, drawn):
         size = pace.next_chunk(sampler, comparing=True)
-        first, other = sampler.draw(0, size), sampler.draw(1, size)
+        first, other = sampler.both(size)
         drawn += size
         for field in fields:
             field.add(first, other)
@@ -160,13 +177,16 @@ def _compared(sampler: Sampler, found: list[list[Candidate]], pace: Pace) -> lis
     return [field.pick(tested) if field.drawn else field.candidates[0] for field in fields]
 
 
-def _check_alive(sampler: Sampler, *forms: NDArray[np.int64]) -> None:
-    """A function that only ever raises is not what anybody wants to audit."""
-    kinds = {sampler.reader.words(int(form)) for side in forms for form in np.unique(side)}
-    if all(words.startswith("the error") for words in kinds):
+def _check_alive(sampler: Sampler, first: Outputs, other: Outputs) -> None:
+    """A function that only ever raises, whatever the input, is not what anybody wants to audit."""
+    reader = sampler.reader
+    kinds = [
+        {error_kind(reader, form) for form in np.unique(side.forms)} for side in (first, other)
+    ]
+    if kinds[0] == kinds[1] and None not in kinds[0]:
         raise InvalidArgument(
             name="run",
             expected="a function that returns an output for both inputs",
-            given=f"one that always ended in {', '.join(sorted(kinds))}",
-            hint="call run(pair[0]) yourself to see why; with batched=True, run(pair[0], size=10)",
+            given=f"one that always ended in {', '.join(sorted(map(str, kinds[0])))}",
+            hint="it is called as run(input), or with batched=True as run(input, size=n)",
         )
