@@ -4,10 +4,11 @@ import json
 import math
 import sys
 import time
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -199,6 +200,13 @@ LEAKS = {
     "an iterator": lambda x: iter([x]),
     "deeply nested": lambda x: [[[[[[[[[[[[x]]]]]]]]]]]],
     "the order of keys": lambda x: {"b": 1, "a": 1} if x else {"a": 1, "b": 1},
+    "bytes": lambda x: bytes([200 + x]),
+    "how a number is written": lambda x: "1.0" if x else "1",
+    "the digits of a long number": lambda x: str(2**60 + x),
+    "a long fraction": lambda x: Fraction(2**60 + x, 3),
+    "a text in an array": lambda x: np.array([f"a{x}"]),
+    "the sign of zero": lambda x: -0.0 if x else 0.0,
+    "an object that holds itself": lambda x: Plain(Plain(x)),
     "another error": lambda x: int("a") if x else 1 / 0,
     "leaving": lambda x: sys.exit(x) if x else 0,
 }
@@ -218,6 +226,30 @@ def test_a_number_inside_of_a_text_is_a_number():
         return [f"the count is {n:.6f}" for n in 1e6 * half_the_noise(value, size) / 999_999]
 
     assert dp.audit(run, (0, 1), dp.Pure(1), samples=20_000, batched=True).violated
+
+
+def test_a_time_with_noise_is_a_number():
+    """Catches times that are compared as texts: each is one of its own."""
+
+    def run(value, size):
+        return [timedelta(seconds=float(n) / 7) for n in half_the_noise(value, size) * 7.1]
+
+    assert dp.audit(run, (0, 1), dp.Pure(1), samples=20_000, batched=True).violated
+
+
+def test_odd_objects_neither_break_nor_hang_it():
+    class Odd:
+        def __getattr__(self, name):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return lambda: self
+
+    class Rude:
+        def __getattr__(self, name):
+            raise RuntimeError
+
+    for output in (Odd(), Rude(), Decimal("sNaN"), Mock()):
+        assert not dp.audit(lambda value, o=output: o, (0, 1), dp.Pure(1), samples=200).violated
 
 
 def test_what_cannot_be_looked_into_is_named():
@@ -342,6 +374,17 @@ def test_the_worst_of_many_pairs_is_found():
         run, neighbors=lambda: next(drawn), claim=dp.Pure(3), samples=50_000, batched=True
     )
     assert not again.violated and again.lower_bound > 2.5
+
+
+def test_the_best_pair_is_found_in_a_long_list_in_little_time():
+    """Catches a search that ends with the first of many pairs because none stands out yet."""
+
+    def run(value):
+        return [0.0] * 8 if value < 60 else None
+
+    pairs = [(-1, i) for i in range(64)]
+    finding = dp.audit(run, neighbors=pairs, claim=dp.Pure(1), seconds=2)
+    assert finding.violated
 
 
 def test_a_finding_is_plain_json_without_inputs_or_outputs():

@@ -61,7 +61,7 @@ def audit(
     It stops after ``seconds`` (5 unless given), or after ``samples`` outputs of each input, or
     earlier if more would not add to what is shown. With probability ``confidence``, whatever the
     function is, what is reported is true: an honest claim is called violated at most that
-    rarely. No violation found is not a proof.
+    rarely, provided that calls do not depend on earlier ones. No violation found is not a proof.
 
     >>> import discreet as dp
     >>> honest = dp.RandomizedResponse(epsilon=2)
@@ -73,10 +73,10 @@ def audit(
     """
     import scipy.special  # noqa: F401  (a second, that the clock should not count)
 
-    started = time.perf_counter()
     subject = Subject.of(run)
     claimed = _read_claim(subject.claimed(claim))
     asked = question(claimed)
+    started = time.perf_counter()
     risk = float(1 - probability(confidence, name="confidence"))
     run, batched = subject.drawn(batched)
     pace = read_pace(seconds, samples, started)

@@ -17,6 +17,7 @@ least the p of s′ and q at most the q of t − s.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -74,7 +75,11 @@ def expected_counts(p: float, q: float, n: int) -> Counts:
 
 def _threshold(risk: float) -> float:
     """t with (1 + t)·e^(−t) = risk, rounded up."""
-    t = -np.log(risk)
-    for _ in range(60):  # t ← log(1 + t) − log risk contracts to it from below
-        t = np.log1p(t) - np.log(risk)
-    return float(t) * (1 + 1e-12)
+    low, high = 0.0, 10.0 - 2 * math.log(risk)  # log1p(t) − t falls from 0 to below log risk
+    for _ in range(200):
+        middle = (low + high) / 2
+        if math.log1p(middle) - middle > math.log(risk):
+            low = middle
+        else:
+            high = middle
+    return high * (1 + 1e-12)

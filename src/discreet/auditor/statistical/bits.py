@@ -23,7 +23,8 @@ def lowest_bit(y: FloatArray) -> FloatArray:
     mantissa, exponent = np.frexp(np.where(np.isfinite(y), y, 0.0))
     whole = np.abs(mantissa * 2.0**53).astype(np.int64)
     zeros = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    return np.where(whole == 0, _NONE, exponent - 53.0 + zeros)
+    none = np.where(np.signbit(y) & (y == 0), _NONE + 1, _NONE)  # −0.0 is a pattern of its own
+    return np.where(whole == 0, none, exponent - 53.0 + zeros)
 
 
 def exponents(y: FloatArray) -> NDArray[np.int64]:

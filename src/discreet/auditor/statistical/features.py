@@ -79,6 +79,20 @@ def features(reader: Reader, first: Outputs, other: Outputs) -> Iterator[Feature
 
 def telling(first: Outputs, other: Outputs, most: int) -> list[int]:
     """The coordinates that differ most, in means, spreads, parities or bits, most first."""
+    ranked: list[int] = np.argsort(-_differing(first, other), kind="stable")[:most].tolist()
+    return ranked
+
+
+def apart(first: Outputs, other: Outputs) -> float:
+    """How far two samples are apart at a glance, in standard errors: by forms and coordinates."""
+    most = int(max(first.forms.max(), other.forms.max())) + 1
+    p, q = (np.bincount(side.forms, minlength=most) / len(side) for side in (first, other))
+    by_form = float(np.abs(p - q).sum()) * float(len(first)) ** 0.5
+    return max(by_form, float(_differing(first, other).max(initial=0.0)))
+
+
+def _differing(first: Outputs, other: Outputs) -> FloatArray:
+    """For each coordinate, the largest difference of a mean in units of its error."""
     width = max(first.width, other.width)
     sides = [_sample(side, width) for side in (first, other)]
     score = np.zeros(width)
@@ -86,10 +100,10 @@ def telling(first: Outputs, other: Outputs, most: int) -> list[int]:
         with np.errstate(all="ignore"):
             a, b = (reading(side) for side in sides)
             noise = np.sqrt(a.var(axis=0) / len(a) + b.var(axis=0) / len(b)) + 1e-12
-            apart = np.abs(a.mean(axis=0) - b.mean(axis=0)) / noise
-        score = np.maximum(score, np.nan_to_num(apart))
-    ranked: list[int] = np.argsort(-score, kind="stable")[:most].tolist()
-    return ranked
+            score = np.maximum(
+                score, np.nan_to_num(np.abs(a.mean(axis=0) - b.mean(axis=0)) / noise)
+            )
+    return np.minimum(score, 1e6)
 
 
 def telling_pairs(first: Outputs, other: Outputs, most: int) -> list[tuple[int, int]]:

@@ -91,7 +91,8 @@ class _Tables:
     def terms(self, outputs: Outputs) -> FloatArray:
         """What the learned ratio is linear in: ratios, coordinates and their squares."""
         wide = outputs.widened(max(self.coordinates) + 1).numbers[:, list(self.coordinates)]
-        scaled = np.clip(np.nan_to_num((wide - self.middle) / self.spread), -8.0, 8.0)
+        with np.errstate(all="ignore"):
+            scaled = np.clip(np.nan_to_num((wide - self.middle) / self.spread), -8.0, 8.0)
         ones = np.ones((len(outputs), 1))
         return np.hstack([ones, scaled, scaled**2, self.ratio_terms(outputs)])
 

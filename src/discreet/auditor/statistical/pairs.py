@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from discreet.auditor.statistical.choosing import screen, suggest
+from discreet.auditor.statistical.features import apart
 from discreet.auditor.statistical.outputs import Outputs
 from discreet.auditor.statistical.pace import Pace
 from discreet.auditor.statistical.parameters import Progress, Question
@@ -80,7 +81,7 @@ def best_pair(
             scored.append((score, sampler))
             if pace.has_used(_SHARE):
                 break
-        scored.sort(key=lambda pair: -pair[0])
+        scored.sort(key=lambda one: one[0], reverse=True)
         samplers = [sampler for _, sampler in scored[: max(1, len(scored) // 2)]]
         full = True
         if pace.has_used(_SHARE):
@@ -90,17 +91,21 @@ def best_pair(
     return samplers[0].pair, tried, pace.without(drawn)
 
 
-def _score(sampler: Sampler, asked: Question, pace: Pace, parts: int, *, full: bool) -> float:
+def _score(
+    sampler: Sampler, asked: Question, pace: Pace, parts: int, *, full: bool
+) -> tuple[float, float]:
     try:
         first, other = _few(sampler, pace, parts)
     except BatchRaised:  # it only has to be worth a look
         sampler.run, sampler.batched = sampler.one_by_one().run, False
         first, other = _few(sampler, pace, parts)
+    glance = apart(first, other)
+    if not full:
+        return 0.0, glance
     own, tested = asked.parameters[0], 8.0 * len(first)
-    over = _never if full else _at_once
-    kept = screen(sampler.reader, first, other, [own], tested=tested, out_of_time=over)
-    found = suggest(sampler.reader, kept, first, other, [own], tested=tested, out_of_time=over)
-    return max((candidate.score for candidate in found[own.name]), default=0.0)
+    kept = screen(sampler.reader, first, other, [own], tested=tested, out_of_time=_never)
+    found = suggest(sampler.reader, kept, first, other, [own], tested=tested, out_of_time=_never)
+    return max((candidate.score for candidate in found[own.name]), default=0.0), glance
 
 
 def _few(sampler: Sampler, pace: Pace, parts: int) -> tuple[Outputs, Outputs]:
@@ -112,10 +117,6 @@ def _few(sampler: Sampler, pace: Pace, parts: int) -> tuple[Outputs, Outputs]:
 
 def _never() -> bool:
     return False
-
-
-def _at_once() -> bool:
-    return True
 
 
 def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None, pace: Pace) -> list[Pair]:

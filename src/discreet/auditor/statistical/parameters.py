@@ -121,7 +121,7 @@ def _coins(p: FloatArray, q: FloatArray) -> FloatArray:
 def excess_over(claim: Guarantee) -> Reading:
     """How far an event rises above p ≤ e^x·q + δ(x), for many x at once; above 0 is a violation."""
     reach = claim.epsilon(1e-9) if claim.delta(700) < 1e-9 else 20.0
-    points = np.linspace(0.0, min(1.05 * reach + 0.05, 40.0), 40)
+    points = np.linspace(0.0, min(1.05 * reach + 0.05, 40.0), 32)
     lines = [(math.exp(x), claim.delta(float(x))) for x in points]
 
     def least(p: FloatArray, q: FloatArray) -> FloatArray:

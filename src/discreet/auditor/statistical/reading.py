@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -25,6 +25,7 @@ LONGEST: Final = 1 << 16  # numbers of one output that are looked at
 EXACT: Final = 2**53  # from here on floats have gaps between whole numbers
 
 _DEEPEST = 32
+_STEP = 4  # levels that an object with attributes counts for: it may hold itself
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 # How tables, series and scalars of other packages become plain values, in this order.
 _PLAIN = ("to_arrow", "to_pydict", "to_pylist", "to_dict", "to_list", "tolist", "as_py")
@@ -64,7 +65,7 @@ def form_of(output: Any, numbers: list[float], depth: int = 0) -> Hashable:
     if isinstance(output, str | bytes):
         return _text_form(output, numbers)
     if isinstance(output, date | time | timedelta | np.datetime64 | np.timedelta64):
-        return ("one of", type(output).__name__, str(output))
+        return _time_form(output, numbers)
     if depth > _DEEPEST or isinstance(output, type):
         return ("unread", type(output).__name__)
     if isinstance(output, np.ndarray):
@@ -74,9 +75,12 @@ def form_of(output: Any, numbers: list[float], depth: int = 0) -> Hashable:
 
 def _compound_form(output: Any, numbers: list[float], depth: int) -> Hashable:
     plain = _as_plain(output)
+    if plain is not output and type(plain) is type(output):
+        return ("unread", type(output).__name__)  # it would go on for ever
     if isinstance(plain, Mapping):
         order = sorted(plain, key=repr)
-        form = ("dict", tuple((_key(k), form_of(plain[k], numbers, depth + 1)) for k in order))
+        below = depth + (_STEP if isinstance(plain, _Attributes) else 1)
+        form = ("dict", tuple((_key(k), form_of(plain[k], numbers, below)) for k in order))
         # In which order keys come is public only if it is always the same.
         return form if list(plain) == order else (*form, tuple(map(repr, plain)))
     if isinstance(plain, Set):
@@ -88,7 +92,7 @@ def _compound_form(output: Any, numbers: list[float], depth: int) -> Hashable:
             return (kind, len(inner), inner[0])
         return (kind, inner)
     if plain is not output:
-        return form_of(plain, numbers, depth + 1)
+        return form_of(plain, numbers, depth + _STEP)
     return ("unread", type(output).__name__)
 
 
@@ -99,12 +103,37 @@ def _as_plain(output: Any) -> Any:
     if isinstance(output, Mapping | Set | Sequence | Iterator):
         return output
     for method in _PLAIN:
-        if hasattr(output, method):
-            try:
-                return _as_plain(getattr(output, method)())
-            except Exception:  # then it is not what its name says
-                continue
-    return vars(output) if hasattr(output, "__dict__") and vars(output) else output
+        try:
+            return getattr(output, method)()
+        except Exception:  # it has none, or it is not what its name says
+            continue
+    return _Attributes(output) if getattr(output, "__dict__", None) else output
+
+
+class _Attributes(dict[str, Any]):
+    """What an object is made of, with its class."""
+
+    def __init__(self, output: Any) -> None:
+        super().__init__(vars(output))
+        self["the class"] = type(output).__name__
+
+
+def _time_form(output: Any, numbers: list[float]) -> Hashable:
+    """Days, seconds or steps since some beginning."""
+    kind = type(output).__name__
+    if isinstance(output, np.datetime64 | np.timedelta64):
+        numbers.append(float(output.astype(np.int64)))
+        return (kind, str(output.dtype))
+    if isinstance(output, timedelta):
+        numbers.append(output.total_seconds())
+    elif isinstance(output, datetime):
+        numbers.append((output.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds())
+        return (kind, str(output.tzinfo))
+    elif isinstance(output, date):
+        numbers.append(float(output.toordinal()))
+    else:
+        return ("one of", kind, str(output))
+    return kind
 
 
 def _number_form(output: Any, numbers: list[float]) -> Hashable:
@@ -116,18 +145,24 @@ def _number_form(output: Any, numbers: list[float]) -> Hashable:
         value = float(output)
     except OverflowError:
         value = float("inf") if output > 0 else float("-inf")
+    except ValueError:  # a NaN that signals
+        value = float("nan")
     numbers.append(value)
     if isinstance(output, int | np.integer) and abs(int(output)) >= EXACT:
         numbers.append(float(int(output) % 2**32))  # floats do not hold these bits
         return (kind, "long")
+    if isinstance(output, Fraction | Decimal | np.longdouble):
+        numbers.append(_key_of(str(output)))
     return kind if value == value else (kind, "NaN")
 
 
 def _text_form(output: str | bytes, numbers: list[float]) -> Hashable:
     """The text with its numbers taken out."""
-    text = output if isinstance(output, str) else output.decode("utf-8", "replace")
+    text = output if isinstance(output, str) else output.decode("latin-1")
     found = _NUMBER.findall(text)
     numbers += [float(one) for one in found]
+    if found:
+        numbers.append(_key_of(text))  # "1" and "1.0" are two texts
     return (type(output).__name__, _NUMBER.sub("#", text) if found else text)
 
 
@@ -151,6 +186,12 @@ def low_words(rows: NDArray[Any]) -> NDArray[np.float64] | None:
         return None
     long = (rows >= EXACT) | (rows <= -EXACT) if rows.dtype.kind == "i" else rows >= EXACT
     return np.where(long, (rows % 2**32).astype(np.float64), np.nan) if long.any() else None
+
+
+def _key_of(text: str) -> float:
+    """A whole number that only equal texts share, but for one in 2⁵³."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return float(int.from_bytes(digest, "big") >> 11)
 
 
 def _key(key: Any) -> Hashable:
@@ -183,6 +224,8 @@ def _pieces(form: Hashable) -> Iterator[str]:
         case (inner, "NaN at", tuple(places)):
             yield f"{in_words(inner)} with NaN at {list(map(int, places))}"
         case (str(kind), "long"):
+            yield kind
+        case ("datetime" | "datetime64" | "timedelta64" as kind, _):
             yield kind
         case (str(kind), "NaN"):
             yield f"NaN ({kind})"
