@@ -7,6 +7,7 @@ outputs alone, never on what is claimed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -87,7 +88,7 @@ def apart(first: Outputs, other: Outputs) -> float:
     """How far two samples are apart at a glance, in standard errors: by forms and coordinates."""
     most = int(max(first.forms.max(), other.forms.max())) + 1
     p, q = (np.bincount(side.forms, minlength=most) / len(side) for side in (first, other))
-    by_form = float(np.abs(p - q).sum()) * float(len(first)) ** 0.5
+    by_form = float(np.abs(p - q).sum()) * math.sqrt(len(first))
     return max(by_form, float(_differing(first, other).max(initial=0.0)))
 
 
