@@ -10,7 +10,7 @@ import pytest
 
 from discreet.app.cli import exits
 from discreet.app.cli.audit_claims import claim_of
-from discreet.app.cli.audit_targets import neighbors_of, pair_of
+from discreet.app.cli.audit_targets import found_in, neighbors_of, pair_of
 from discreet.app.lectures import report as lectures
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, ZCDP, Approx, Pure, TotalVariation
@@ -42,6 +42,18 @@ def one_pair():
 
 def breaks():
     raise ValueError("31415")
+
+def leaves():
+    raise SystemExit(31415)
+
+def two(truth, rate):
+    return draw.release(truth)
+
+def none():
+    return 0
+
+def open_to_all(*truths, **options):
+    return draw.release(truths[0])
 """
 FEW = ("--samples", "20000")
 BATCHED = ("audit", "survey.py:answers", "--batched", *FEW)
@@ -92,6 +104,10 @@ def test_pairs_are_literals_or_names() -> None:
     for wrong in ("0", "0,1,2", "people", "'ab'"):
         with pytest.raises(InvalidArgument, match="two inputs"):
             pair_of(wrong, beside)
+    with pytest.raises(InvalidArgument, match="got 3;"):
+        pair_of("0,1,2", beside)
+    with pytest.raises(InvalidArgument, match="""--pair "'yes','no'\""""):
+        pair_of("yes,no", beside)
 
 
 def test_neighbors_come_from_a_generator_or_one_by_one() -> None:
@@ -115,6 +131,7 @@ WRONG = {
     "two kinds of pairs": ("survey.py:answers", "--pair", "0,1", "--neighbors", "neighbors"),
     "neighbors that are none": ("survey.py:answers", "--neighbors", "people"),
     "neighbors that break": ("survey.py:answers", "--neighbors", "breaks"),
+    "neighbors that leave": ("survey.py:answers", "--neighbors", "leaves"),
     "no ending": ("survey.py:answers", "--pair", "0,1", "--plot", "laws.gif"),
     "no folder": ("survey.py:answers", "--pair", "0,1", "--plot", "nowhere/laws.svg"),
     "seconds and samples": ("survey.py:answers", "--pair", "0,1", "--seconds", "1"),
@@ -152,6 +169,70 @@ def test_what_broke_an_import_is_named_by_class_and_line(run: Run, folder: Path)
     assert "raised ZeroDivisionError in line 3 of broken.py" in told.err
 
 
+def test_a_wrong_word_is_answered_with_the_right_ones(run: Run) -> None:
+    """Catches a list that is cut without a word, and that offers imported modules."""
+    names = [f"name_{i}" for i in range(14)]
+    beside = SimpleNamespace(**dict.fromkeys(names, 0), math=sys, __name__="survey")
+    with pytest.raises(InvalidArgument) as caught:
+        found_in(beside, "nme_13", option="TARGET")
+    told = str(caught.value)
+    assert "did you mean name_13? there are name_0, name_1, " in told
+    assert told.endswith(" and 2 more") and "math" not in told
+    with pytest.raises(InvalidArgument, match="; there are "):
+        found_in(beside, "something_else", option="TARGET")
+    ended = run("audit", "lecture", "--claim", "epsilon=1")
+    assert ended.code == 2 and "did you mean lectures?" in ended.err
+    ended = run(*BATCHED, "--claim", "epsilon=1", "--pair", "0,1", "--seconds", "1")
+    assert "--seconds and --samples must be given one at a time, got both" in ended.err
+
+
+CALLS = {
+    "two": ("needs truth and rate", "write a function of one input"),
+    "none": ("takes none", "write a function of one input"),
+    "answers": ("needs size too", "say --batched"),
+    "answer": ("without a parameter size", "leave --batched out"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_that_cannot_be_called_so_is_told_before_it_is(run: Run, name: str) -> None:
+    """Catches TypeErrors that are counted as outputs, and words that only Python knows."""
+    batched = ("--batched",) if name == "answer" else ()
+    ended = run(
+        "audit", f"survey.py:{name}", "--claim", "epsilon=1", "--pair", "0,1", *FEW, *batched
+    )
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: TARGET must be a function of ")
+    for words in CALLS[name]:
+        assert words in ended.err
+    assert "run(" not in ended.err and "batched=True" not in ended.err
+
+
+def test_what_takes_anything_and_mechanisms_in_batches_are_called(run: Run) -> None:
+    """Catches a check of signatures that refuses what works."""
+    anything = ("audit", "survey.py:open_to_all", "--claim", "epsilon=2", "--pair", "0,1")
+    assert run(*anything, "--samples", "2000").code == 0
+    assert run("audit", "survey.py:draw", "--batched", "--samples", "2000").code == 0
+
+
+LAWS = {
+    "law": ("    guarantee = dp.Pure(1)\n    def law(self, v):\n        return 31415 / 0\n", 5),
+    "guarantee": ("    @property\n    def guarantee(self):\n        raise ValueError(31415)\n", 5),
+}
+
+
+@pytest.mark.parametrize("case", LAWS)
+def test_a_law_that_breaks_is_not_a_bug_of_ours(run: Run, folder: Path, case: str) -> None:
+    """Catches exit code 70 for a mistake in somebody's own mechanism."""
+    body, line = LAWS[case]
+    made = "    def release(self, v):\n        return v\nmade = Mine()\n"
+    (folder / "mine.py").write_text(f"import discreet as dp\nclass Mine:\n{body}{made}")
+    ended = run("audit", "mine.py:made", "--claim", "epsilon=1", "--pair", "0,1", *FEW)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"Error in line {line} of mine.py" in ended.err
+    assert "31415" not in ended.err
+
+
 def test_a_violation_has_a_code_of_its_own_and_a_picture(run: Run, folder: Path) -> None:
     """The truth is ε = 1.95: 1 is refuted. Catches a violation that a script takes for success."""
     ended = run(*BATCHED, "--claim", "epsilon=1", "--pair", "0,1", "--plot", "laws.svg")
@@ -160,6 +241,45 @@ def test_a_violation_has_a_code_of_its_own_and_a_picture(run: Run, folder: Path)
     assert "Event: " in ended.out
     assert "laws.svg" in ended.err
     assert (folder / "laws.svg").read_text().startswith("<svg")
+
+
+def test_a_picture_that_cannot_be_written_is_told_before_anything_is_drawn(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches an hour of samples that is lost. Folders such as /sys let nobody write, while
+    permissions say that they do; here, opening fails so."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "laws.svg")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refuse)
+        patched.setattr("discreet.app.cli.audit._tried", lambda *_: pytest.fail("it was drawn"))
+        ended = run(*BATCHED, "--claim", "epsilon=1", "--pair", "0,1", "--plot", "laws.svg")
+    assert ended.code == 2
+    assert "--plot must be a file that can be written, got 'laws.svg': permission" in ended.err
+    (folder / "old.svg").write_text("kept")
+    run(*BATCHED, "--claim", "epsilon=-1", "--pair", "0,1", "--plot", "old.svg")
+    run(*BATCHED, "--claim", "epsilon=-1", "--pair", "0,1", "--plot", "new.svg")
+    assert (folder / "old.svg").read_text() == "kept"
+    assert not (folder / "new.svg").exists()
+
+
+@pytest.mark.parametrize(("claim", "code"), [("epsilon=1", 9), ("epsilon=2", 8)])
+def test_a_picture_that_fails_at_last_leaves_the_report(
+    run: Run, monkeypatch: pytest.MonkeyPatch, claim: str, code: int
+) -> None:
+    """Catches a verdict that is swallowed by a full disk."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "laws.svg")
+
+    monkeypatch.setattr("discreet.plot.Plot.save", full)
+    ended = run(*BATCHED, "--claim", claim, "--pair", "0,1", "--plot", "laws.svg")
+    assert ended.code == code
+    assert "Event: " in ended.out
+    assert "no space left" in ended.err
+    assert "the picture is in" not in ended.err
 
 
 @pytest.mark.parametrize("pair", [("--pair", "pair"), ("--neighbors", "neighbors")])
@@ -193,8 +313,12 @@ def test_a_mechanism_is_held_to_its_own_guarantee_by_both_routes(run: Run) -> No
     assert "By its law:" in ended.out
     assert "By its outputs:" in ended.out
     assert "is not proved" in ended.out
+    assert "No pair was given: pair[0] is 0, pair[1] is 1." in ended.out
+    given = run("audit", "survey.py:draw", "--pair", "0,1", "--samples", "2000")
+    assert "No pair was given" not in given.out
     document = run("audit", "survey.py:draw", "--claim", "epsilon=1", "--samples", "4000", "--json")
     assert document.code == 9
+    assert document.result["suggested_pair"] == ["0", "1"]
     assert document.result["verification"]["verdict"] == "violated"
     assert document.result["finding"]["violated"] is True
 
@@ -208,7 +332,7 @@ def test_a_law_is_verified_where_outputs_cannot_be_drawn(run: Run, folder: Path)
     document = run("audit", "survey.py:queries", "--claim", "epsilon=1/2", "--json")
     assert document.code == 9
     assert document.result["finding"] is None
-    assert "refuted by the law" in document.result["verdict"]
+    assert document.result["verdict"] == "Violated: Pure(epsilon=0.5) is false, by its law"
 
 
 def test_progress_is_shown_on_a_terminal_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,7 +221,10 @@ def expected() -> dict[int, dict[str, tuple[float, ...]]]:
             "95 % error of the largest": (largest_error(2 * 10**6),),
         },
         20: {
-            **{f"largest loss, K = {k}": (added_loss(k),) for k in (2, 10, 20)},
+            "loss on (3, 2), K = 2": (added_loss(2),),
+            **{f"loss on (3, 2, …, 2), K = {k}": (added_loss(k),) for k in (10, 20)},
+            # the one that is 1000 behind falls to 1001: 1 + log((1 + 1000/2)/(1 + 1001/2))
+            "loss on (0, 1000), (0, 1001)": (1 + log(501 / 501.5),),
             # of two candidates, the one behind by g wins with probability (1 + g/2)·e^(−g)/2
             "loss on (9, 1)": (2 + log(5 / 6),),
             "loss on (6, 0": (max_loss((6, 0, 0, 0, 0), (7, -1, 1, 1, 1)),),

@@ -316,6 +316,10 @@ def test_mechanisms_are_audited_as_they_are():
     mechanism = dp.Laplace(sensitivity=1, epsilon=1)
     finding = dp.audit(mechanism, (0, 1), samples=4000)
     assert not finding.violated and finding.claim == mechanism.guarantee
+    assert not dp.audit(mechanism, samples=4000).violated
+    assert dp.audit(mechanism, claim=dp.Pure("1/2"), samples=8000).violated
+    again = dp.audit(mechanism, claim=dp.Pure("1/2"), samples=20_000)
+    assert again.witness.replay(mechanism, samples=20_000).violated
 
 
 def test_a_confidence_of_any_length_is_kept():

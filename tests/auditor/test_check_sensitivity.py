@@ -2,6 +2,7 @@
 
 import json
 import math
+from decimal import Decimal
 from itertools import islice
 
 import numpy as np
@@ -100,6 +101,45 @@ BROKEN = {
     ),
     "given datasets": (max, [[1, 2, 3], [4, 50]], 10, "add-remove", {"size": (1, 9)}, 49),
     "the variance of five": (np.var, (0.0, 1.0), 0.1, "replace", {"size": 5}, 0.159),
+    "B1: a sum in 16 bits": (
+        lambda x: x.sum(dtype=np.int16), (0, 100), 100, "add-remove", {"tries": 300}, 65_000,
+    ),
+    "B1: a sum in 16 bits, replaced": (
+        lambda x: x.sum(dtype=np.int16), (0, 100), 100, "replace", {"tries": 300}, 65_000,
+    ),
+    "B1: a sum in 32 bits": (
+        lambda x: x.sum(dtype=np.int32), (0, 10**6), 10**6, "add-remove", {"tries": 100}, 2**31,
+    ),
+    "B1: below zero": (
+        lambda x: x.sum(dtype=np.int32), (-(10**6), 0), 10**6, "replace", {"tries": 100}, 2**31,
+    ),
+    "B1: a sum modulo 97": (lambda x: x.sum() % 97, (0, 1), 1, "add-remove", {}, 96),
+    "a jump at a sum": (
+        lambda x: 100.0 * (x.sum() > 200.5), (0.0, 1.0), 1, "add-remove", {"tries": 300}, 100,
+    ),
+    "a jump at a sum, replaced": (
+        lambda x: 100.0 * (x.sum() > 200.5), (0.0, 1.0), 1, "replace", {"tries": 300}, 100,
+    ),
+    "a jump at a size": (
+        lambda x: len(x) // 1000 * 50, (0.0, 1.0), 1, "add-remove", {"tries": 300}, 50,
+    ),
+    "a jump at a size from 5,000 on": (
+        lambda x: len(x) // 777 * 50, (0, 1), 1, "add-remove",
+        {"size": (5000, 6000), "tries": 180}, 50,
+    ),
+    "values in a thousandth of the range": (
+        lambda x: 3 * ((x > 0.4142) & (x < 0.4152)).sum(), (0.0, 1.0), 1, "add-remove", {}, 3,
+    ),
+    "two values in a hundredth of it": (
+        lambda x: 3 * int(((x > 0.41) & (x < 0.42)).sum() >= 2), (0.0, 1.0), 1, "replace", {}, 3,
+    ),
+    "one integer in 256": (
+        lambda x: 3 * int((x * 2654435761 % 256 == 7).sum()), (0, 10**6), 1, "add-remove", {}, 3,
+    ),
+    "one row in 1331": (
+        lambda rows: 3 * rows.count((7, 7, 7)), (list(range(11)),) * 3, 1, "add-remove",
+        {"tries": 2000}, 3,
+    ),
     "a median in half of its range": (np.median, (0.0, 1.0), 0.5, "replace", {"size": 7}, 0.999),
 }  # fmt: skip
 
@@ -144,6 +184,10 @@ CORRECT = {
         "replace", {"size": 100},
     ),
     "a median": (np.median, (0.0, 1.0), 1, "replace", {}),
+    "decimals": (
+        lambda x: Decimal(len(x)) / 8, (0, 1), 0.125, "add-remove", {},
+    ),
+    "a sum in 64 bits": (lambda x: x.sum(), (0, 10**6), 10**6, "add-remove", {}),
     "a maximum": (lambda x: max(x, default=0), (0, 7), 7, "add-remove", {}),
     "rows of two columns": (
         lambda rows: math.fsum(v for k, v in rows if k == "A"),
@@ -204,6 +248,44 @@ def test_neighbours_are_neighbours():
     assert {1, 2, 3, 4, 5, 6, 7, 8} <= sizes and max(sizes) > 100
 
 
+def test_reports_name_what_they_mean():
+    """Catches a change above the claim without a word on the tolerance, "1 tries", and a pair
+    whose difference is beyond what is printed of it."""
+    rounded = check_sensitivity(
+        lambda x: x.sum() + 1e-12 * len(x), (0.0, 1.0), 1, "add-remove", tries=50
+    )
+    assert not rounded.violated and rounded.found > 1
+    assert ", which is within the tolerance of 1e-09 for floats." in str(rounded)
+    exact = check_sensitivity(lambda x: x.sum(), (0.0, 0.5), 1, "add-remove", tries=1)
+    assert "tolerance" not in str(exact) and "in 1 try " in str(exact)
+    added = check_sensitivity(np.sum, (0, 7), 3, "add-remove", tries=50)
+    assert "worst[1] has one record more: 7" in str(added)
+    replaced = check_sensitivity(np.sum, (0, 7), 3, "replace", tries=50)
+    assert "worst[1] has 7 where worst[0] has 0" in str(replaced)
+    given = check_sensitivity(np.sum, [0, 915_733], 3, "replace", tries=50)
+    assert "has another record in place of one" in str(given)
+
+
+def test_the_time_is_kept():
+    """Catches a worst pair that is made small for as long as that takes. No clock but a fake one:
+    each call of f takes a second."""
+
+    def pairs(x):
+        return sum(1 for i in range(len(x)) for j in range(i) if x[i] == x[j])
+
+    with pytest.MonkeyPatch.context() as patch:
+        now = [0.0]
+
+        def timed(x):
+            now[0] += 1
+            return pairs(x)
+
+        patch.setattr("time.monotonic", lambda: now[0])
+        finding = check_sensitivity(timed, (0, 9), 1, "add-remove", seconds=100, size=40)
+    assert finding.violated
+    assert 80 <= finding.seconds <= 104 and now[0] <= 104  # a pair, and two checks
+
+
 def test_f_may_change_what_it_gets():
     """Catches neighbours that share memory with each other."""
 
@@ -216,6 +298,13 @@ def test_f_may_change_what_it_gets():
 
 def test_mistakes_are_refused():
     """Catches a search over nothing that says "no violation found"."""
+    for answer in ("a", None, ["b"]):
+        with pytest.raises(InvalidArgument, match="returns numbers"):
+            check_sensitivity(lambda x, a=answer: a, (0, 1), 1, "add-remove", tries=10)
+    with pytest.raises(InvalidArgument, match="returns numbers"):
+        check_sensitivity(lambda x: (v for v in x), (0, 1), 1, "add-remove", tries=10)
+    with pytest.raises(InvalidArgument, match="without parameters"):
+        check_sensitivity(len, lambda: 3, 1, "add-remove")
     noise = iter(range(10**6))
     with pytest.raises(InvalidArgument, match="exact"):
         check_sensitivity(lambda x: next(noise), (0, 1), 1, "add-remove", tries=10)
@@ -224,7 +313,14 @@ def test_mistakes_are_refused():
     for domain in ((1, 0), [3], "nonsense", np.complex128, {1, 2}, (0.0, math.inf)):
         with pytest.raises(InvalidArgument, match="domain"):
             check_sensitivity(len, domain, 1, "add-remove")
-    for wrong in ({"size": 0}, {"size": (3, 2)}, {"norm": "l3"}, {"claimed": -1}, {"f": 3}):
+    for wrong in (
+        {"size": 0},
+        {"size": (3, 2)},
+        {"norm": "l3"},
+        {"norm": "range"},
+        {"claimed": -1},
+        {"f": 3},
+    ):
         arguments = {"f": len, "domain": (0, 1), "claimed": 1, "relation": "add-remove"}
         with pytest.raises(InvalidArgument):
             check_sensitivity(**{**arguments, **wrong})

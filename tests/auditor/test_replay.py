@@ -218,7 +218,7 @@ def test_later_steps_are_compared_given_the_same_answers():
     only the released answers repeat. A size that is used as public shows in the output."""
     for _ in range(20):
         fine = replay(adaptive(leaky=False), ([1, 0, 1], [1, 0, 1, 1]))
-        assert not fine.violated and fine.whole and fine.runs == 4, str(fine)
+        assert not fine.violated and fine.whole and fine.runs == 5, str(fine)
     (one,) = replay(adaptive(leaky=True), ([1, 0, 1], [1, 0, 1, 1])).differences
     assert one.kind == "output" and "beside the noise" in one.words
 
@@ -317,4 +317,4 @@ def test_bad_arguments_are_refused(wrong):
     with pytest.raises(InvalidArgument):
         replay(**{"run": right, "pair": ([], [1.0])} | wrong)
     with pytest.raises(InvalidArgument, match="norm"):
-        replay(lambda x, r: r.reached("n", 1, sensitivity=1, norm="l3"), ([], [])).violated  # noqa: B018
+        replay(lambda x, r: r.reached("n", 1, sensitivity=1, norm="l3"), ([], [1])).violated  # noqa: B018

@@ -73,7 +73,7 @@ def test_branch_and_bound_meets_the_value_at_the_corner():
     """The supremum lies at means 1 − 1/n and 1, by quadrature here."""
     n, epsilon = 10, Fraction(2)
     mechanism = SquaredDistance(n, epsilon, restricted=True)
-    low, high = largest_log_ratio(mechanism.law, Fraction(1, n), epsilon)
+    low, high = largest_log_ratio(mechanism.law(0), Fraction(1, n), epsilon)
 
     def density(mean):
         weight = lambda y: mpmath.exp(-n * float(epsilon) / 2 * (mean - y) ** 2)  # noqa: E731
@@ -104,7 +104,8 @@ def test_claim_3_and_its_misprint():
     assert found.found[1] == pytest.approx(exact_tv(m, sigma), rel=1e-9)
     assert bound == pytest.approx(0.0797885, abs=1e-7)
     assert exact_tv(m, sigma) == pytest.approx(0.0796557, abs=1e-7)
-    # The misprint 1/√(2πmσ) is larger here, and hides the error; for mσ < 1 it is too small.
+    # The misprint 1/√(2πmσ) is larger here, and hides the error; it is too small only for mσ
+    # between about 0.16 and 0.91.
     assert 1 / math.sqrt(2 * math.pi * m * sigma) == pytest.approx(0.178, abs=1e-3)
     assert verify(queries, dp.TotalVariation(1 / math.sqrt(2 * math.pi * m * sigma))).holds
 

@@ -42,9 +42,13 @@ def test_every_purchase_is_recorded_as_declared(spend):
     assert told["sum of x"].declared["l1"] == 20 and told["sum of x"].declared["linf"] == 10
     assert told["quantile 0.5 of x"].declared == {"l1": 2}
     assert told["commonest k"].declared == {"linf": 1, "range": 2}
-    kind = "Laplace" if "epsilon" in spend else "Gaussian"
-    assert told["rows"].noise.startswith(kind)
-    assert [name for name, _ in notes.outputs] == ["salt", *told]
+    kind = dp.Laplace if "epsilon" in spend else dp.Gaussian
+    assert isinstance(told["rows"].noise, kind)
+    assert [one.name for one in notes.outputs] == ["salt", *told]
+    assert all(point.question["kind"] == "query" for point in notes.points)
+    # all but the salt have something that reached their noise
+    assert [one.drawn for one in notes.outputs] == [True] + [False] * 4
+    assert [one.spare for one in notes.outputs] == [True] + [False] * 4
 
 
 def test_nothing_changes_without_a_replay():

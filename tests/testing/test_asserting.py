@@ -1,5 +1,7 @@
 """``assert_private``: claims as tests of somebody's own suite."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -48,8 +50,61 @@ def test_a_mechanism_brings_its_own_claim() -> None:
     """Catches a guarantee that is not looked at, and one that cannot be overruled."""
     with seeded(4):
         assert assert_private(COUNT, (0, 1), samples=4_000).claim == COUNT.guarantee
-        with pytest.raises(PrivacyViolated):
+        with pytest.raises(PrivacyViolated, match="the release of the mechanism") as caught:
             assert_private(COUNT, (0, 1), dp.Pure("1/4"), samples=4_000)
+        assert caught.value.finding.witness.replay(COUNT.release, samples=4_000).violated
+
+
+@pytest.mark.parametrize(
+    "mechanism", [dp.Laplace(sensitivity="1/2", epsilon=1), dp.RandomizedResponse(epsilon=1)]
+)
+def test_a_mechanism_needs_no_pair(mechanism: Any) -> None:
+    """Catches a pair that must be given here and not on the command line, and one that is not the
+    worst: half of the claim would pass on others."""
+    with seeded(7):
+        found = assert_private(mechanism, samples=4_000)
+        assert found.claim == mechanism.guarantee
+        with pytest.raises(PrivacyViolated):
+            assert_private(mechanism, claim=dp.Pure("1/8"), samples=20_000)
+    queries = dp.StatisticalQueries([0.25, 0.75], epsilon=1)
+    with pytest.raises(dp.InvalidArgument, match="pair"):
+        assert_private(queries, samples=100)
+
+
+class QuietMax(dp.NoisyMax):
+    """The largest score, without noise."""
+
+    def release(self, scores: Any) -> Any:
+        return int(np.argmax(scores))
+
+
+class QuietThreshold(dp.AboveThreshold):
+    """The first answer above a threshold, without noise."""
+
+    def release(self, answers: Any) -> Any:
+        return next((i for i, answer in enumerate(answers) if answer > 5), None)
+
+
+class OpenKeys(dp.KeyThreshold):
+    """Every key that somebody has."""
+
+    def release(self, counts: Any) -> Any:
+        return [count > 0 for count in counts]
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        QuietMax(sensitivity=1, epsilon=1),
+        QuietThreshold(sensitivity=1, epsilon=1, threshold=5),
+        OpenKeys(epsilon=1, delta="1e-3"),
+    ],
+)
+def test_a_mechanism_that_forgets_its_noise_is_found_without_a_pair(mechanism: Any) -> None:
+    """Catches neighbours that are worst by the law and alike to code that does not follow it."""
+    with pytest.raises(PrivacyViolated) as caught:
+        assert_private(mechanism, samples=1_000)
+    assert caught.value.finding.one_sided
 
 
 def test_neighbors_are_searched() -> None:
@@ -67,4 +122,6 @@ def test_what_is_missing_is_asked_for() -> None:
     with pytest.raises(dp.InvalidArgument, match="release and guarantee"):
         assert_private(7, (0, 1), dp.Pure(1))
     with pytest.raises(dp.InvalidArgument, match="pair"):
-        assert_private(kept, claim=dp.Pure(1))
+        assert_private(kept, claim=dp.Pure(1), batched=True)
+    with pytest.raises(dp.InvalidArgument, match="say batched=True"):
+        assert_private(kept, (0, 1), dp.Pure(1))

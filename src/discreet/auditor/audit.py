@@ -50,7 +50,8 @@ def audit(
     """Try to show that ``run`` breaks ``claim``, from its outputs alone.
 
     ``run(value)`` is any function that returns one output of any type, drawn anew at every call,
-    or a mechanism with ``release`` and ``guarantee``, which is then the claim unless one is given;
+    or a mechanism with ``release`` and ``guarantee``, which is then the claim unless one is given
+    (ours need no pair either);
     with ``batched=True`` it is called as ``run(value, size=n)`` and returns n of them along the
     first axis, which is much faster. ``pair`` is two neighbouring inputs; or ``neighbors`` are many
     such pairs, or a function that makes one, and the most promising is looked for first.
@@ -82,6 +83,8 @@ def audit(
     pace = read_pace(seconds, samples, started)
     tell = progress if progress is not None else _silent
     tried = 1
+    if pair is None and neighbors is None:
+        neighbors = subject.pairs(claimed) or None
     if pair is None:
         pair, tried, pace = best_pair(
             run, neighbors, asked, batched=batched, pace=pace, progress=tell

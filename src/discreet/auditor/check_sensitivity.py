@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from discreet.auditor.moving import TOLERANCE, Move, move, read_norm
+from discreet.auditor.recorder import Norm
 from discreet.auditor.searching.finding import SensitivityFinding, in_words
 from discreet.auditor.searching.neighbouring import Changes, Sizes
 from discreet.auditor.searching.records import read_domain
@@ -55,7 +56,7 @@ add-remove. That is not a proof
     >>> print(check_sensitivity(lambda x: x.sum(), (0, 2**63 - 1), 2**63 - 1, "add-remove"))
     violated: neighbours under add-remove were found in 2,000 tries whose answers are \
 18446744073709551615 apart in l1, and 9223372036854775807 is claimed
-    - worst[0] and worst[1] have 1 and 2 records
+    - worst[0] and worst[1] have 1 and 2 records; worst[1] has one record more: 1
     - [9223372036854775807] and [9223372036854775807, 1]
     """
     told = Relation.parse(relation)
@@ -64,7 +65,7 @@ add-remove. That is not a proof
     search = Search(
         _callable(f),
         changes,
-        norm=read_norm(norm),
+        norm=_norm(norm),
         claimed=non_negative(claimed, name="claimed"),
         tolerance=non_negative(tolerance, name="tolerance"),
         tries=_TRIES if neither else _tries(tries),
@@ -81,6 +82,7 @@ add-remove. That is not a proof
                 given="one that raised an error for each",
                 hint="records come as a NumPy array for numbers, else as a list",
             )
+        _check_numeric(search)
         _check_exact(search)
         tried = search.tried
         worst = search.shrink() if search.worst.exceeds else search.worst
@@ -95,14 +97,30 @@ add-remove. That is not a proof
         tried=tried,
         seconds=time.monotonic() - begun,
         shown=in_words(worst.pair.lists()) if changes.domain.invented else "",
+        apart=worst.pair.in_words(shown=changes.domain.invented),
+        tolerance=search.tolerance,
     )
+
+
+def _check_numeric(search: Search) -> None:
+    """Text has no sensitivity, and neither has nothing."""
+    assert search.worst is not None
+    given = [one for one in search.worst.answers if not isinstance(one, Raised)]
+    if search.answered and not search.numeric:
+        raise InvalidArgument(
+            name="f",
+            expected="a function that returns numbers: one, an array, or a dict of them",
+            given=f"one that returns a value of type {type(given[0]).__name__}",
+            hint="is a return missing?" if given[0] is None else "",
+        )
 
 
 def _check_exact(search: Search) -> None:
     """A function with noise in it moves by itself, and everything would look broken."""
     assert search.worst is not None
-    for data in search.worst.pair.datasets(search.changes.domain):
-        x, y = search.answer(data), search.answer(data)
+    datasets = search.worst.pair.datasets(search.changes.domain)
+    for data, x in zip(datasets, search.worst.answers, strict=True):
+        y = search.answer(data)  # once more
         moved = None if isinstance(x, Raised) or isinstance(y, Raised) else move(x, y)
         same = x == y if moved is None else isinstance(moved, Move) and moved.size("l0") == 0
         if not same:
@@ -112,6 +130,18 @@ def _check_exact(search: Search) -> None:
                 given="one that gave two answers",
                 hint="leave the noise out; dp.audit looks at noisy answers",
             )
+
+
+def _norm(norm: Norm) -> Norm:
+    """One that measures a whole answer."""
+    if read_norm(norm) != "range":
+        return norm
+    raise InvalidArgument(
+        name="norm",
+        expected='"l1" or "l2" or "linf" or "l0"',
+        given='"range"',
+        hint="of scores, see dp.replay",
+    )
 
 
 def _callable(f: Callable[[Any], Any]) -> Callable[[Any], Any]:

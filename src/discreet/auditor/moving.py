@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -25,7 +26,7 @@ Objects = NDArray[Any]  # of integers and Fractions
 # that is off by this factor moves ε by as little. Integers are compared exactly, but for roots.
 TOLERANCE = Fraction(1, 10**9)
 
-_NUMBERS = (int, float, Fraction, np.integer, np.floating, np.bool_)
+_NUMBERS = (int, float, Fraction, Decimal, np.integer, np.floating, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,23 @@ def family(array: NDArray[Any]) -> str:
     """Integers or floats: whoever reads an answer can tell them apart."""
     if array.dtype.kind != "O":
         return {"i": "integers", "u": "integers", "b": "booleans", "f": "floats"}[array.dtype.kind]
+    if any(isinstance(item, Decimal) for item in array.flat):
+        return "decimals"
     floats = any(isinstance(item, float | np.floating) for item in array.flat)
     return "floats" if floats else "integers"
+
+
+def numeric(value: Any) -> bool:
+    """Is an answer made of numbers, so that it has a sensitivity?
+
+    >>> numeric([1, {"a": 0.5}]), numeric("a"), numeric(None), numeric(iter([1]))
+    (True, False, False, False)
+    """
+    if isinstance(value, Mapping):
+        return all(map(numeric, value.values()))
+    if numbers(value) is not None:
+        return True
+    return isinstance(value, list | tuple) and all(map(numeric, value))
 
 
 def _difference(a: Objects, b: Objects, floats: bool) -> Move | Apart:
@@ -140,11 +156,13 @@ def _difference(a: Objects, b: Objects, floats: bool) -> Move | Apart:
 def _exact(item: Any) -> int | Fraction:
     if isinstance(item, float | np.floating):
         return Fraction(float(item))
+    if isinstance(item, Decimal):
+        return Fraction(item)
     return item if isinstance(item, Fraction) else int(item)
 
 
 def _finite(item: Any) -> bool:
-    return not isinstance(item, float | np.floating) or math.isfinite(item)
+    return not isinstance(item, float | np.floating | Decimal) or math.isfinite(item)
 
 
 def _move_by_key(x: Mapping[Any, Any], y: Mapping[Any, Any], absent: int | None) -> Move | Apart:

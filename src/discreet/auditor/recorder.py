@@ -36,6 +36,7 @@ class Recorder(Protocol):
         sensitivity: Declared,
         norm: Norm = "l1",
         noise: object = None,
+        question: object = None,
         absent: int | None = None,
     ) -> None:
         """The exact ``values`` are about to get noise, for a declared ``sensitivity``.
@@ -43,17 +44,20 @@ class Recorder(Protocol):
         ``values`` is a number, an array, or a dict of numbers by key. ``sensitivity`` is a number
         in ``norm``, or several at once: a `Sensitivity`, or ``{"l1": 3, "linf": 1}``; 0 says that
         the values are public. ``noise`` is whatever decides the noise (a scale, a name): it must
-        be the same for neighbours. ``absent`` is what a missing key of a dict counts as; without
+        be the same for neighbours, and so must the ``question``, where one is asked that could be
+        another, such as a filter. ``absent`` is what a missing key of a dict counts as; without
         it, neighbours must have the same keys.
         """
         ...
 
-    def released(self, name: str, output: T) -> T:
+    def released(self, name: str, output: T, *, drawn: bool = False) -> T:
         """The ``output`` was released; go on with what this returns.
 
         In the first run that is the output itself, in the second one that of the first: so what
         follows is compared given the same answers, as the theorem on composition does. Where every
-        noisy value passes through here, what a pipeline returns must be equal, too.
+        noisy value passes through here, what a pipeline returns must be equal, too. What was
+        released has the ``name`` of what reached its noise; ``drawn`` says that there is no such
+        thing, since it is random and was drawn without a look at the data, as a salt is.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -27,14 +27,16 @@ _PAYS = 1e-4
 
 
 def verify(
-    mechanism: Any, claim: Guarantee | None = None, *, pairs: Sequence[Pair] | None = None
+    mechanism: Any, claim: Guarantee | None = None, *, pairs: Iterable[Pair] | None = None
 ) -> Verification:
     """Decide a claim about a mechanism from its output laws: holds, violated or undecided.
 
     ``mechanism`` is anything with ``law(value)``; its own ``guarantee`` is the claim unless one
     is given, and its ``inputs`` say what neighbours look like unless ``pairs`` lists some. Both
     orders of every pair are compared, by exact sums and outward bounds. The result says whether
-    it covers all neighbours (``proven``) or only those tried.
+    it covers all neighbours (``proven``) or only those tried. A proof for all neighbours rests on
+    the form of the law, such as one noise around every input. That is an assumption: ``why`` says
+    at how many inputs the law was looked at, and had that form.
 
     >>> from discreet.guarantees import Pure
     >>> from discreet.laws import DiscreteLaplace
@@ -46,7 +48,7 @@ def verify(
     (True, (2.0, 2.0))
     """
     law = getattr(mechanism, "law", None)
-    if law is None:
+    if not callable(law):
         raise InvalidArgument(
             name="mechanism",
             expected="anything with a method law(value)",
@@ -69,10 +71,15 @@ def _claim(mechanism: Any, claim: Guarantee | None) -> Guarantee:
     )
 
 
-def _given(pairs: Sequence[Pair]) -> Plan:
-    if len(pairs) == 0:
-        raise InvalidArgument(name="pairs", expected="at least one pair of inputs", given="none")
-    return Plan(pairs=list(pairs), why="only the pairs that were given")
+def _given(pairs: Iterable[Pair]) -> Plan:
+    listed = list(pairs)
+    if not listed or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in listed):
+        raise InvalidArgument(
+            name="pairs",
+            expected="at least one pair of inputs, such as [(0, 1)]",
+            given="none" if not listed else "something else",
+        )
+    return Plan(pairs=[(pair[0], pair[1]) for pair in listed], why="only the pairs that were given")
 
 
 def _verdict(search: Plan, law: Any, claim: Guarantee) -> Verification:
@@ -118,8 +125,9 @@ def _summary(search: Plan, claim: Guarantee, judged: list[Judged]) -> Verificati
     open_ = [item for item in judged if item[0].holds is None]
     pool = broken or open_ or judged
     worst, first, pair = max(pool, key=_severity)
-    verdict: Verdict = "violated" if broken else "undecided" if open_ else "holds"
-    proven = bool(broken) or (not open_ and search.proof is not None)
+    undecided = open_ or search.short
+    verdict: Verdict = "violated" if broken else "undecided" if undecided else "holds"
+    proven = bool(broken) or (not undecided and search.proof is not None)
     result = Verification(
         verdict=verdict,
         claim=claim,
@@ -132,7 +140,7 @@ def _summary(search: Plan, claim: Guarantee, judged: list[Judged]) -> Verificati
         witness=_witness(worst, first, claim),
         tried=len(judged) // 2,
         tied=worst.tied,
-        note=worst.note,
+        note="; ".join(filter(None, [worst.note, "" if broken else search.short])),
     )
     if broken:
         return replace(result, why="the witness shows it, by outward bounds on both probabilities")

@@ -9,6 +9,7 @@ from discreet.auditor.region import Counts, corners
 from discreet.auditor.statistical.events import Event
 from discreet.auditor.statistical.parameters import Question
 from discreet.auditor.statistical.sampling import BatchRaised, Run, Sampler
+from discreet.auditor.subject import Subject
 from discreet.exact import integer
 
 
@@ -51,6 +52,7 @@ class Witness:
         ``run`` is what was audited, or what was repaired since.
         """
         many = integer(samples, name="samples", minimum=1)
+        run, batched = Subject.of(run).drawn(batched)
         sampler = Sampler(run, self.pair, batched, reader=self.event.reader)
         try:
             counts = self._counted(sampler, many)

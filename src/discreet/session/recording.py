@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from discreet.auditor.recorder import Declared, Recorder, current
+from discreet.auditor.recorder import Declared, current
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.mechanisms.top_k import TopK
 from discreet.query.aggregates.aggregate import Noisy
 from discreet.query.bought import Chooser, Finder, Noise
+from discreet.query.document import query_document
 from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan
 
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SALT = "salt"  # decides whose rows are kept, and is drawn without a look at them
+
 
 def released(name: str, output: T) -> T:
     """What was released or drawn: in the second run of a replay, what the first one had."""
     recorder = current()
-    return output if recorder is None else recorder.released(name, output)
+    return output if recorder is None else recorder.released(name, output, drawn=name == _SALT)
 
 
 def drawn(plan: Plan, columns: Mapping[Measure, Any]) -> Noisy:
@@ -39,13 +42,18 @@ def drawn(plan: Plan, columns: Mapping[Measure, Any]) -> Noisy:
     recorder = current()
     if recorder is None:
         return plan.draw(columns)
+    question = query_document(plan.query)  # a filter by a value of the data looks like any other
     for part, one in plan.bought.items():
-        match one:
-            case Noise():
-                _note(recorder, part.words, one.part.exact(columns), declared(one), one.mechanism)
-            case Chooser():
-                (measure,) = one.part.measures
-                _note(recorder, part.words, columns[measure], declared(one), one.mechanism)
+        if isinstance(one, Finder):
+            continue  # noted when keys were found
+        exact = one.part.exact(columns) if isinstance(one, Noise) else columns[one.part.measures[0]]
+        recorder.reached(
+            part.words,
+            exact,
+            sensitivity=declared(one),
+            noise=one.mechanism,
+            question=question,
+        )
     noisy = plan.draw(columns)
     values = {part: recorder.released(part.words, value) for part, value in noisy.values.items()}
     return Noisy(noisy.bought, values)
@@ -71,7 +79,7 @@ def chosen(name: str, counts: Any, mechanism: Quantiles) -> None:
     """People by their groups or rows, before a bound is chosen."""
     recorder = current()
     if recorder is not None:
-        _note(recorder, name, counts, {"l1": mechanism.rows}, mechanism)
+        recorder.reached(name, counts, sensitivity={"l1": mechanism.rows}, noise=mechanism)
 
 
 def declared(one: Noise | Chooser | Finder) -> Declared:
@@ -92,9 +100,3 @@ def declared(one: Noise | Chooser | Finder) -> Declared:
         case Finder(mechanism=mechanism):
             return {"linf": Fraction(1), "l0": mechanism.max_groups}
     raise AssertionError  # pragma: no cover
-
-
-def _note(
-    recorder: Recorder, name: str, values: Any, sensitivity: Declared, mechanism: object
-) -> None:
-    recorder.reached(name, values, sensitivity=sensitivity, noise=mechanism)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _AGAIN = (
     "To see it again: catch this error, and call error.finding.witness.replay(run), with the "
-    "function as it is or as it was repaired; it draws anew and tests the same event alone."
+    "function, or the release of the mechanism, as it is or as it was repaired; it draws anew and "
+    "tests the same event alone."
 )
 
 
@@ -41,15 +42,15 @@ def assert_private(
 
     ``run`` is a function of one input, or a mechanism: an object with ``release`` and
     ``guarantee``, which is then the claim unless another is given. ``pair`` are two neighbouring
-    inputs, or ``neighbors`` are many such pairs. All else is as in ``dp.audit``. A correct function
-    fails with probability 1 - ``confidence`` at most: of a thousand such tests, run every day, one
-    may fail for nothing once in 2,700 years. Passing is not a proof.
+    inputs, or ``neighbors`` are many such pairs; a mechanism with a law needs neither, and is then
+    tried on neighbours that its law suggests. All else is as in ``dp.audit``. A correct
+    function fails with probability 1 - ``confidence`` at most: of a thousand such tests, run every
+    day, one may fail for nothing once in 2,700 years. Passing is not a proof.
 
     >>> import discreet as dp
     >>> from discreet.testing import assert_private
     >>> count = dp.Laplace(sensitivity=1, epsilon=1)
-    >>> finding = assert_private(count, pair=(10, 11), samples=2_000)
-    >>> finding.violated
+    >>> assert_private(count, samples=2_000).violated
     False
     >>> assert_private(lambda x: x, pair=(10, 11), claim=dp.Pure(1), samples=2_000)
     Traceback (most recent call last):
@@ -58,11 +59,14 @@ def assert_private(
     """
     __tracebackhide__ = True  # pytest then shows the line of the test that called this
     subject = Subject.of(run)
+    chosen = subject.claimed(claim)
     function, at_once = subject.drawn(batched)
+    if pair is None and neighbors is None:
+        neighbors = subject.pairs(chosen) or None
     finding = audit(
         function,
         pair,
-        subject.claimed(claim),
+        chosen,
         neighbors=neighbors,
         seconds=seconds,
         samples=samples,

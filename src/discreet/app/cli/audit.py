@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from dataclasses import dataclass
-from fractions import Fraction
-from math import nextafter
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,14 +15,13 @@ from discreet.app.cli import exits
 from discreet.app.cli.audit_claims import HOW, claim_of
 from discreet.app.cli.audit_progress import shown_progress
 from discreet.app.cli.audit_reports import Audited, show_lectures
-from discreet.app.cli.audit_targets import Named, named, neighbors_of, pair_of
+from discreet.app.cli.audit_targets import Named, named, neighbors_of, pair_of, told_of
 from discreet.app.cli.options import flat
 from discreet.app.cli.outputs import check_places
-from discreet.app.cli.printing import AsJson
-from discreet.errors import DiscreetError, InvalidArgument
+from discreet.app.cli.printing import AsJson, note
+from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.auditor.finding import Finding
     from discreet.auditor.subject import Subject
     from discreet.auditor.verification import Verification
     from discreet.guarantees import Guarantee
@@ -48,7 +46,7 @@ class Claimed:
         str | None,
         Option(
             help="Two neighbouring inputs, written in Python or JSON as in 0,1, or the name of "
-            "two: NAME beside the callable, or MODULE:NAME.",
+            "two: NAME beside the callable, or MODULE:NAME. A mechanism with a law needs none.",
             metavar="X,Y|NAME",
         ),
     ] = None
@@ -133,28 +131,44 @@ def audit(
     _check_picture(plot)
     # What the audited code prints is none of the report.
     with contextlib.redirect_stdout(sys.stderr):
-        finding, verification = _tried(named(target, option="TARGET"), claimed, effort)
-    drawn = None if finding is None else plot
-    if finding is not None and drawn is not None:
-        finding.plot().save(drawn)
-    report = Audited(target, finding, verification, drawn)
+        report = _tried(target, claimed, effort)
+    report, unwritten = _drawn(report, plot)
     report.show(as_json=printed.json)
     if report.violated:
+        if unwritten is not None:
+            note(exits.message_of(unwritten))
         raise Exit(exits.VIOLATED)
+    if unwritten is not None:
+        raise unwritten
 
 
-def _tried(
-    found: Named, claimed: Claimed, effort: Effort
-) -> tuple[Finding | None, Verification | None]:
+def _drawn(report: Audited, plot: Path | None) -> tuple[Audited, OSError | None]:
+    """With its picture, or why there is none: what was found is worth more than that."""
+    if plot is None or report.finding is None:
+        return report, None
+    try:
+        report.finding.plot().save(plot)
+    except OSError as error:
+        return report, error
+    return replace(report, picture=plot), None
+
+
+def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
     """The exact route where there is a law, then the statistical one where it can be run."""
     from discreet.auditor.audit import audit as try_to_break
     from discreet.auditor.subject import Subject
 
-    subject = Subject.of(found.thing)
+    found = named(_more_than_a_word(target), option="TARGET")
+    with told_of(found):
+        subject = Subject.of(found.thing)
     claim = _claim(subject, claimed)
     given = _inputs(found, claimed)
+    suggested = False
+    run, at_once = subject.drawn(effort.batched)
+    _check_effort(effort)
     with shown_progress() as progress:
-        verification = _verified(found.thing, claim, given, progress)
+        with told_of(found):
+            verification = _verified(found.thing, claim, given, progress)
         if verification is None and not given:
             raise InvalidArgument(
                 name="--pair",
@@ -163,11 +177,10 @@ def _tried(
                 hint="say --pair 0,1, or --neighbors NAME for a function that yields pairs",
             )
         if verification is not None and not given:
-            pair = _as_released(found.thing, subject, verification.worst)
-            if pair is None:
-                return None, verification
-            given = {"pair": pair}
-        run, at_once = subject.drawn(effort.batched)
+            pairs = subject.pairs(claim, verification.worst)
+            if not pairs:
+                return Audited(target, None, verification)
+            given, suggested = {"neighbors": pairs}, True
         finding = try_to_break(
             run,
             claim=claim,
@@ -178,7 +191,26 @@ def _tried(
             progress=progress,
             **given,
         )
-    return finding, verification
+    return Audited(target, finding, verification, suggested)
+
+
+def _more_than_a_word(target: str) -> str:
+    """A target, where it is not the word lectures misspelt."""
+    if ":" not in target and get_close_matches(target, [_LECTURES]):
+        raise InvalidArgument(
+            name="TARGET",
+            expected="MODULE:NAME, FILE.py:NAME or the word lectures",
+            given=InvalidArgument.describe_parameter(target),
+            hint="did you mean lectures?",
+        )
+    return target
+
+
+def _check_effort(effort: Effort) -> None:
+    if effort.seconds is not None and effort.samples is not None:
+        raise InvalidArgument(
+            name="--seconds and --samples", expected="given one at a time", given="both"
+        )
 
 
 def _claim(subject: Subject, claimed: Claimed) -> Guarantee:
@@ -214,29 +246,6 @@ def _verified(
     return verify(thing, claim, pairs=pairs)
 
 
-def _as_released(mechanism: Any, subject: Subject, worst: tuple[Any, Any]) -> Any:
-    """The worst neighbours of the exact route as ``release`` takes them, if it does at all."""
-    from discreet.inputs import UnitCounts
-
-    if isinstance(mechanism.inputs, UnitCounts):
-        worst = [worst[0]], [worst[1]]  # a law is that of one key, a release is of many
-    elif all(isinstance(value, Fraction) for value in worst):
-        whole = all(value.denominator == 1 for value in worst)
-        first, second = (int(value) if whole else _float(value) for value in worst)
-        worst = first, second
-    try:
-        subject.run(worst[0])
-    except DiscreetError:  # as for queries, which are functions, while the law is about a mean
-        return None
-    return worst
-
-
-def _float(value: Fraction) -> float:
-    """The nearest float towards 0: no further than a neighbour may be."""
-    nearest = float(value)
-    return nextafter(nearest, 0.0) if abs(Fraction(nearest)) > abs(value) else nearest
-
-
 def _check_picture(plot: Path | None) -> None:
     check_places({"--plot": plot})
     if plot is not None and plot.suffix.lower() not in _PICTURES:
@@ -245,6 +254,24 @@ def _check_picture(plot: Path | None) -> None:
             expected="a name that ends in .svg, .png or .html",
             given=InvalidArgument.describe_parameter(str(plot)),
         )
+    if plot is not None:
+        _try_to_write(plot)
+
+
+def _try_to_write(plot: Path) -> None:
+    """Before anything is drawn; some folders let nobody in who was told that they may."""
+    there = plot.exists()
+    try:
+        plot.open("ab").close()
+        if not there:
+            plot.unlink()
+    except OSError as error:
+        reason = (error.strerror or "it cannot be used").lower()
+        raise InvalidArgument(
+            name="--plot",
+            expected="a file that can be written",
+            given=f"{InvalidArgument.describe_parameter(str(plot))}: {reason}",
+        ) from None
 
 
 def _check_alone(claimed: Claimed, effort: Effort, plot: Path | None) -> None:

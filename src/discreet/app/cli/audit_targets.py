@@ -12,13 +12,17 @@ import importlib.util
 import json
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from discreet.errors import InvalidArgument
+from discreet.errors import DiscreetError, InvalidArgument
 
+_SHOWN = 12  # names of a module
 _HOW = "as in survey.py:answer, or package.module:answer"
 
 
@@ -53,15 +57,30 @@ def found_in(module: Any, path: str, *, option: str) -> Any:
     thing = module
     for part in path.split("."):
         if not hasattr(thing, part):
-            public = sorted(n for n in vars(module) if not n.startswith("_"))
             raise InvalidArgument(
                 name=option,
                 expected=f"a name in {module.__name__}",
                 given=InvalidArgument.describe_parameter(path),
-                hint=f"there are {', '.join(public[:12])}" if public else "there is none",
+                hint=_names(module, path),
             )
         thing = getattr(thing, part)
     return thing
+
+
+def _names(module: Any, wanted: str) -> str:
+    """The names that a module defines, the nearest first; modules that it imports are not meant."""
+    public = sorted(
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_") and not isinstance(thing, ModuleType)
+    )
+    if not public:
+        return "there is none"
+    near = get_close_matches(wanted, public, n=1)
+    asked = f"did you mean {near[0]}? " if near else ""
+    more = len(public) - _SHOWN
+    shown = ", ".join(public[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return f"{asked}there are {shown}"
 
 
 def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
@@ -71,13 +90,21 @@ def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
     ((0, 1), ([1, 2], [1, 3]), (True, None))
     """
     value = _written(text)
+    if value is None and "," in text:
+        raise InvalidArgument(
+            name="--pair",
+            expected="two inputs, or the name of two",
+            given=InvalidArgument.describe_parameter(text),
+            hint="text needs quotes of its own, as in --pair \"'yes','no'\"",
+        )
     if value is None:
         value = _named_or_beside(text, beside, option="--pair")
-    if not isinstance(value, tuple | list) or len(value) != 2:
+    is_list = isinstance(value, tuple | list)
+    if not is_list or len(value) != 2:
         raise InvalidArgument(
             name="--pair",
             expected="two inputs",
-            given=InvalidArgument.describe_data(value),
+            given=str(len(value)) if is_list else InvalidArgument.describe_data(value),
             hint="written out, as in --pair 0,1 or --pair '[1, 2], [1, 3]', or the name of two, "
             "as in --pair survey.py:pair",
         )
@@ -101,7 +128,7 @@ def _pairs(function: Callable[[], Any]) -> Iterator[Any]:
         while True:
             yield first
             first = function()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         told = _no_neighbors(f"one that {_raised(error)}")
     raise told
 
@@ -174,9 +201,35 @@ def _loaded(file: Path) -> Any:
     return module
 
 
-def _raised(error: BaseException) -> str:
+@contextmanager
+def told_of(found: Named) -> Iterator[None]:
+    """What the audited code raises, in its own file, is its mistake and not a bug of ours."""
+    files = {getattr(found.module, "__file__", None)}
+    kind = sys.modules.get(type(found.thing).__module__)
+    if not type(found.thing).__module__.startswith("discreet."):
+        files.add(getattr(kind, "__file__", None))
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        theirs = [frame for frame in frames if frame.filename in files]
+        if not theirs:
+            raise
+        told = InvalidArgument(
+            name="TARGET",
+            expected="one whose law and guarantee can be asked for",
+            given=f"one that {_raised(error, theirs)}",
+        )
+    else:
+        return
+    raise told
+
+
+def _raised(error: BaseException, frames: Sequence[traceback.FrameSummary] | None = None) -> str:
     """Class and line of what code of others raised; never its words."""
-    last = traceback.extract_tb(error.__traceback__)[-1:]
+    last = (traceback.extract_tb(error.__traceback__) if frames is None else frames)[-1:]
     where = f" in line {last[0].lineno} of {Path(last[0].filename).name}" if last else ""
     if isinstance(error, SyntaxError) and error.filename:
         where = f" in line {error.lineno} of {Path(error.filename).name}"

@@ -92,6 +92,12 @@ def usage_document(message: str) -> dict[str, Any]:
     return {"error": {"kind": "Usage", "message": message, "exit_code": _USAGE}}
 
 
+def interrupted_document() -> dict[str, Any]:
+    """The same for a command that somebody stopped."""
+    told = "interrupted before its end"
+    return {"error": {"kind": "Interrupted", "message": told, "exit_code": INTERRUPTED}}
+
+
 def message_of(error: BaseException) -> str:
     """One sentence: ours, or one that quotes nothing."""
     if isinstance(error, errors.DiscreetError):

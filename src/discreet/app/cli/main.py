@@ -84,9 +84,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         ended = app(given, prog_name="discreet", standalone_mode=False)
         sys.stdout.flush()
+        if ended == exits.INTERRUPTED:  # so some versions of typer return it
+            raise KeyboardInterrupt
         return ended if isinstance(ended, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return exits.INTERRUPTED
+        return _complain(exits.interrupted_document(), exits.INTERRUPTED, as_json=as_json)
     except SystemExit:
         return exits.CLOSED  # so rich ends where nobody reads on; nothing else ends so
     except BrokenPipeError:

@@ -24,6 +24,7 @@ ADDED: Final = tuple(
     if any(move)
 )
 REPLACED: Final = ((9, 1), (10, 0))
+FAR_AHEAD: Final = ((0, 1000), (0, 1001))
 BOTH_WAYS: Final = ((6, 0, 0, 0, 0), (7, -1, 1, 1, 1))
 
 
@@ -79,11 +80,17 @@ def noisy_max(
         numbers=(
             *(
                 Measured(
-                    f"largest loss, K = {k}",
+                    f"loss on (3, 2{', …, 2' if k > 2 else ''}), K = {k}",
                     shown(found.found[1]),
-                    "scale 1/ε, ε = 1, a record added",
+                    "scale 1/ε, ε = 1, a record that raises one or all but one",
                 )
                 for k, found in larger.items()
+            ),
+            Measured(
+                "loss on (0, 1000), (0, 1001)",
+                shown(greatest_loss(lecture, FAR_AHEAD)),
+                "scale 1/ε, ε = 1: with K = 2 counts, and so with more, it comes as near to ε as "
+                "one likes",
             ),
             Measured(
                 "loss on (9, 1), (10, 0)",

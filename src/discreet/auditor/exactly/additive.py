@@ -9,22 +9,26 @@ function of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor
 from typing import Any
 
 from discreet.auditor.exactly.comparing import sides
 from discreet.auditor.exactly.cutting import largest_log_ratio
+from discreet.auditor.exactly.families import form, is_noise
 from discreet.auditor.exactly.judging import judge
 from discreet.auditor.exactly.neighbours import Pair, Plan, Proof, Several
+from discreet.auditor.exactly.probing import Look, look, numbers, whole_numbers
 from discreet.guarantees import Guarantee, Pure
 from discreet.inputs import Mean, Numbers
 from discreet.laws import CutGaussian, DiscreteLaplace, RealGaussian, RealLaplace, RoundedLaplace
 
 Law = Callable[[Any], Any]
 
-_MOST_COORDINATES = 12
+_LAPLACE = DiscreteLaplace | RoundedLaplace
+_MOST_COORDINATES = 1000
+_MOST_EVEN = 12
 _MOVED = "the noise is log-concave and moves with the input, and a larger shift is easier to see"
 _ROUNDED = "rounding to the grid is a function of the real noise, for which the claim holds"
 
@@ -32,39 +36,62 @@ _ROUNDED = "rounding to the grid is a function of the real noise, for which the 
 def of_numbers(law: Law, inputs: Numbers, claim: Guarantee) -> Plan:
     """Numbers with noise on each."""
     pairs: list[Pair] = []
-    proofs: list[str | None] = []
     together = inputs.together or inputs.norm == "l2"
     largest = inputs.total if together else inputs.largest
-    if inputs.integers and floor(largest) >= 1:
-        shift = floor(largest)
+    seen = _looked(law, inputs, largest)
+    shift = floor(largest)
+    # On whole numbers the pair below is the worst; in several coordinates, though, the move may
+    # be any real number: √2 is no shift of one.
+    proofs: list[str | None] = []
+    if inputs.integers and shift >= 1:
         pairs.append((0, shift))
-        values: list[Any] = [0, 1, -3, shift, 12345]
         if inputs.norm == "l1":
-            proofs.append(_MOVED if _moves(law, values) else None)
-        else:  # in several coordinates the move may be any real number: √2 is no shift of one
-            proofs.append(_unrounded(law, values, largest, claim))
+            proofs.append(_MOVED if is_noise(law(0)) else None)
+        else:
+            proofs.append(_unrounded(law(0), largest, claim))
     if inputs.reals:
-        step = Fraction(getattr(law(Fraction(0)), "step", 1))
-        values = [Fraction(0), Fraction(1, 3), largest, Fraction(-17)]
-        proofs.append(_unrounded(law, values, largest, claim))
+        one = law(Fraction(0))
+        step = Fraction(getattr(one, "step", 1))
+        proofs.append(_unrounded(one, largest, claim))
         # How the input lies on the grid matters only where the real noise does not settle it.
         starts = (Fraction(0),) if proofs[-1] else (Fraction(0), step / 4, step / 2)
         pairs += [(start, start + largest) for start in starts]
-    why = "the worst of the neighbours tried"
+    if seen.odd:
+        pairs += seen.around(largest if inputs.reals else shift)
     if not together:
-        pairs += _splits(inputs)
-        why = "the shares of one person's move in several numbers that were tried"
-        if not isinstance(claim, Pure):
-            return Plan(pairs, why)
-        # Losses of independent coordinates add up, each at most its move over the scale.
-        ceiling = _ceiling(law, inputs)
-        if ceiling is None or ceiling > claim.epsilon0:
-            return Plan(pairs, why)
-        words = "losses of the numbers add up, each at most its move over the scale of the noise"
-        return Plan(pairs, proof=Proof(words, ceiling))
-    if not proofs or None in proofs:
-        return Plan(pairs, why)
-    return Plan(pairs, proof=Proof("; ".join(dict.fromkeys([_MOVED, *(p for p in proofs if p)]))))
+        return _shared(law, inputs, claim, pairs, seen)
+    if not seen.one_form or not proofs or None in proofs:
+        return Plan(pairs)
+    words = [_MOVED, *(proof for proof in proofs if proof)]
+    return Plan(pairs, proof=Proof("; ".join([*dict.fromkeys(words), seen.words])))
+
+
+def _looked(law: Law, inputs: Numbers, largest: Fraction) -> Look:
+    """The law at many whole numbers and, where they may come in, at many others."""
+    seen = Look(0, ())
+    if inputs.integers:
+        seen += look(law, whole_numbers([floor(largest), floor(inputs.total)]))
+    if inputs.reals:  # another noise may be added to these: they are a look of their own
+        step = Fraction(getattr(law(Fraction(0)), "step", 1))
+        seen += look(law, numbers(step, [largest, inputs.total]))
+    return seen
+
+
+def _shared(law: Law, inputs: Numbers, claim: Guarantee, pairs: list[Pair], seen: Look) -> Plan:
+    """A move that one person shares out among several numbers."""
+    why = "the shares of one person's move in several numbers that were tried"
+    splits = _splits(inputs)
+    short = "" if splits else "one person may move more numbers than were moved together"
+    pairs = pairs + splits
+    one = law(0 if inputs.integers else Fraction(0))
+    if not isinstance(claim, Pure) or not seen.one_form or not isinstance(one, _LAPLACE):
+        return Plan(pairs, why, short=short)
+    # Losses of independent coordinates add up, each at most its move over the scale.
+    ceiling = inputs.total / one.scale
+    if ceiling > claim.epsilon0:
+        return Plan(pairs, why, short=short)
+    words = "losses of the numbers add up, each at most its move over the scale of the noise"
+    return Plan(pairs, proof=Proof(f"{words}; {seen.words}", ceiling))
 
 
 def of_mean(law: Law, inputs: Mean, claim: Guarantee) -> Plan:
@@ -73,44 +100,45 @@ def of_mean(law: Law, inputs: Mean, claim: Guarantee) -> Plan:
     pairs: list[Pair] = [(Fraction(0), step), (1 - step, Fraction(1))]
     if isinstance(law(Fraction(0)), CutGaussian):
         return _of_cut(law, step, pairs, claim)
-    starts = [Fraction(0), step / 3, 1 - step]
-    shifts = {law(start + step).center - law(start).center for start in starts}
-    if not _alike(law, [*starts, Fraction(1, 2), Fraction(1)]) or len(shifts) != 1:
-        return Plan(pairs)
-    return Plan(pairs, proof=Proof(f"{_MOVED}; the mean moves by 1/n at most"))
+    starts = _means(step)
+    laws = {start: law(start) for start in starts}
+    shifts = {law(start + step).center - laws[start].center for start in starts}
+    forms = {form(one) for one in laws.values()}
+    if None in forms or len(forms) > 1 or len(shifts) > 1:
+        odd = [x for x in starts if form(laws[x]) != form(laws[Fraction(0)])][:4]
+        return Plan(pairs + [(x, x + step) for x in odd])
+    words = f"{_MOVED}; the mean moves by 1/n at most; {Look(len(starts), ()).words}"
+    return Plan(pairs, proof=Proof(words))
+
+
+def _means(step: Fraction) -> list[Fraction]:
+    """Means that can move up by a step: at both ends, in between, and off the multiples of 1/n."""
+    places = {Fraction(i, 64) * (1 - step) for i in range(65)}
+    places |= {min(step * i, 1 - step) for i in (1, 2, 3, 5, 17)}
+    places |= {step * Fraction(1, 1 << i) * (1 - step) for i in range(1, 20)}
+    return sorted({x - x % step for x in places} | places)
 
 
 def _of_cut(law: Law, step: Fraction, pairs: list[Pair], claim: Guarantee) -> Plan:
     """A law cut to an interval does not move as a whole: bounds over all base means instead."""
     if not isinstance(claim, Pure):
         return Plan(pairs)
-    bounds = largest_log_ratio(law, step, claim.epsilon0)
+    seen = look(law, [*_means(step), Fraction(1)])
+    if not seen.one_form:
+        return Plan(pairs + [pair for pair in seen.around(step) if min(pair) >= 0 <= 1 - max(pair)])
+    bounds = largest_log_ratio(law(Fraction(0)), step, claim.epsilon0)
     if bounds is None or bounds[1] > claim.epsilon0:
         return Plan(pairs)
     words = "branch and bound over all base means and shifts, with the log ratio at the ends"
-    return Plan(pairs, proof=Proof(words, bounds[1]))
+    return Plan(pairs, proof=Proof(f"{words}; {seen.words}", bounds[1]))
 
 
-def _moves(law: Law, values: Sequence[Any]) -> bool:
-    """Whether the laws at these values are one log-concave noise, centred on each of them."""
-    return [getattr(law(v), "center", None) for v in values] == list(values) and _alike(law, values)
-
-
-def _alike(law: Law, values: Sequence[Any]) -> bool:
-    shapes = [getattr(law(value), "shape", None) for value in values]
-    return shapes[0] is not None and all(shape == shapes[0] for shape in shapes)
-
-
-def _unrounded(law: Law, values: Sequence[Any], shift: Fraction, claim: Guarantee) -> str | None:
-    """The claim for the laws before rounding; None if it does not hold or there are none."""
-    first: Any = getattr(law(values[0]), "unrounded", None)
-    if not isinstance(first, RealLaplace | RealGaussian) or not _moves(law, values):
+def _unrounded(one: Any, shift: Fraction, claim: Guarantee) -> str | None:
+    """The claim for the law before rounding; None if it does not hold or there is none."""
+    if not is_noise(one) or not hasattr(one, "unrounded"):
         return None
-    shapes = {law(value).unrounded.shape for value in values}
-    if shapes != {first.shape}:
-        return None
-    moved = _at(first, first.center + shift)
-    verdicts = [judge(side, claim) for side in sides(first, moved)]
+    first = one.unrounded
+    verdicts = [judge(side, claim) for side in sides(first, _at(first, first.center + shift))]
     return _ROUNDED if all(v.holds for v in verdicts) else None
 
 
@@ -122,28 +150,19 @@ def _at(law: RealLaplace | RealGaussian, center: Fraction) -> RealLaplace | Real
 
 def _splits(inputs: Numbers) -> list[Pair]:
     """One person's move shared out: as unevenly as `largest` allows, and evenly."""
-    if not inputs.integers:
-        return []
-    each, total = floor(inputs.largest), floor(inputs.total)
-    full, rest = divmod(total, each) if each else (0, 0)
-    if not 0 < full <= _MOST_COORDINATES:
+    each, total = inputs.largest, inputs.total
+    if not inputs.reals:
+        each, total = Fraction(floor(each)), Fraction(floor(total))
+    full, rest = divmod(total, each) if each else (0, Fraction(0))
+    if not 0 < full < _MOST_COORDINATES:
         return []
     moves = {(each,) * full + ((rest,) if rest else ())}
-    if total <= _MOST_COORDINATES:
-        moves.add((1,) * total)
-    return [(Several((0,) * len(m)), Several(m)) for m in sorted(moves)]
+    if inputs.integers and total.denominator == 1 and total <= _MOST_EVEN:
+        moves.add((Fraction(1),) * int(total))
+    return [_several(move, inputs) for move in sorted(moves)]
 
 
-def _ceiling(law: Law, inputs: Numbers) -> Fraction | None:
-    """total/scale, for Laplace noise: the most that the losses can add up to."""
-    values: list[Any] = [
-        *([0, 1, -3] if inputs.integers else []),
-        *([Fraction(1, 3)] if inputs.reals else []),
-    ]
-    scales: list[Fraction] = []
-    for value in values:
-        one = law(value)
-        if not isinstance(one, DiscreteLaplace | RoundedLaplace) or one.center != value:
-            return None
-        scales.append(one.scale)
-    return inputs.total / min(scales)
+def _several(move: tuple[Fraction, ...], inputs: Numbers) -> Pair:
+    if inputs.integers and all(one.denominator == 1 for one in move):
+        return Several((0,) * len(move)), Several(tuple(map(int, move)))
+    return Several((Fraction(0),) * len(move)), Several(move)

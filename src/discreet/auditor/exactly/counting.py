@@ -9,6 +9,7 @@ from typing import Any
 from discreet.auditor.exactly.comparing import sides
 from discreet.auditor.exactly.judging import judge
 from discreet.auditor.exactly.neighbours import Pair, Plan, Proof, Several
+from discreet.auditor.exactly.probing import look, whole_numbers
 from discreet.balls import ball
 from discreet.guarantees import Guarantee
 from discreet.inputs import RowCounts, UnitCounts
@@ -17,7 +18,8 @@ Law = Callable[[Any], Any]
 
 _MOST_UNITS = 400
 _SURE = 10**-15
-_MOST_KEYS = 4
+_CHECKED = 24
+_MOST_KEYS = 40
 _MOST_SIZES = 16
 
 
@@ -27,7 +29,8 @@ def of_unit_counts(law: Law, inputs: UnitCounts, claim: Guarantee) -> Plan:
     if inputs.max_groups == 1:
         pairs: list[Pair] = [(n, n + 1) for n in sizes]
         if ended:
-            words = "every size of a key was compared; from the last one on it is always kept"
+            words = "every size of a key was compared; from the last one on it is always kept, "
+            words += f"if the law has this form at every size, as it had at the {ended} looked at"
             return Plan(pairs, proof=Proof(words))
         why = "keys of every size up to where they are kept but for one in 10¹⁵"
         return Plan(pairs, why, proof=_threshold_proof(law, claim))
@@ -37,34 +40,47 @@ def of_unit_counts(law: Law, inputs: UnitCounts, claim: Guarantee) -> Plan:
     pairs += [
         (Several((0,) * (many - 1) + (n,)), Several((1,) * (many - 1) + (n + 1,))) for n in sizes
     ]
-    return Plan(pairs, f"{many} keys of one unit, of equal sizes or all but one held by it alone")
+    why = f"{many} keys of one unit, of equal sizes or all but one held by it alone"
+    short = "" if many == inputs.max_groups else f"a unit may hold more than {many} keys"
+    return Plan(pairs, why, short=short)
 
 
 def _threshold_proof(law: Law, claim: Guarantee) -> Proof | None:
     """From one unit on, "kept" is a function of the noisy count, if the claim holds for that."""
-    sizes = (1, 2, 7, 100)
-    noisy = [(getattr(law(n), "count", None), getattr(law(n), "threshold", None)) for n in sizes]
-    counts = [count for count, _ in noisy]
-    if len({threshold for _, threshold in noisy}) > 1 or noisy[0][1] is None:
+    sizes = _many_sizes(1)
+    kept = [law(n) for n in sizes]
+    counts: list[Any] = [getattr(one, "count", None) for one in kept]
+    seen = look(dict(zip(sizes, counts, strict=True)).__getitem__, sizes)
+    thresholds = {getattr(one, "threshold", None) for one in kept}
+    if not seen.one_form or None in thresholds or len(thresholds) > 1:
         return None
-    if [getattr(count, "center", None) for count in counts] != list(sizes):
-        return None
-    if len({getattr(count, "shape", None) for count in counts}) > 1:
-        return None
+    threshold = thresholds.pop()
+    for one, count in zip(kept[:_CHECKED], counts, strict=False):
+        if not one.mass(True).overlaps(count.above(threshold)):
+            return None  # it is not kept by its noisy count
     if not all(judge(side, claim).holds for side in sides(counts[0], counts[1])):
         return None
-    return Proof("from one unit on a key is kept by its noisy count, for which the claim holds")
+    words = "from one unit on a key is kept by its noisy count, for which the claim holds"
+    return Proof(f"{words}; {seen.words}")
 
 
-def _sizes(law: Law) -> tuple[range, bool]:
-    """Sizes n whose laws, and those of n + 1, are not both certain; whether they are all."""
+def _many_sizes(least: int) -> list[int]:
+    """Sizes of keys, the small ones first and in order."""
+    return sorted(n for n in whole_numbers() if n >= least)
+
+
+def _sizes(law: Law) -> tuple[range, int]:
+    """Sizes n whose laws, and those of n + 1, are not both certain; if they are all, the number
+    of sizes that were looked at, else 0."""
     for n in range(1, _MOST_UNITS):
         missed = law(n).mass(False)
         if missed.is_zero():
-            return range(n), all(law(m).mass(False).is_zero() for m in (n + 1, 2 * n, 10 * n))
+            larger = _many_sizes(n)
+            certain = all(law(m).mass(False).is_zero() for m in larger)
+            return range(n), len(larger) + n if certain else 0
         if missed < ball(0) + _SURE:
-            return range(n), False
-    return range(_MOST_UNITS), False
+            return range(n), 0
+    return range(_MOST_UNITS), 0
 
 
 def of_counts(law: Law, inputs: RowCounts, claim: Guarantee) -> Plan:

@@ -15,13 +15,10 @@ branch and bound over boxes decides a claim for all neighbours.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 from discreet.auditor.exactly.sides import BITS
 from discreet.balls import lower_fraction, precision, upper_fraction
-from discreet.errors import InternalError
 from discreet.laws import CutGaussian
 
 _MOST_BOXES = 4000
@@ -29,15 +26,12 @@ _MARGIN = Fraction(1, 4)  # of the margin that the bound may give away
 
 
 def largest_log_ratio(
-    law: Callable[[Any], Any], shift: Fraction, claimed: Fraction
+    one: CutGaussian, shift: Fraction, claimed: Fraction
 ) -> tuple[Fraction, Fraction] | None:
     """Bounds on the log ratio over all c and c + s in the interval, 0 ≤ s ≤ shift, both orders.
 
-    None where the laws are not of this kind, or where the claim is not decided in time.
+    `one` stands for the law at every centre. None where the claim is not decided in time.
     """
-    one = law(Fraction(1, 2))
-    if not isinstance(one, CutGaussian):
-        return None
     low, high = one.interval
     rate = 1 / one.variance
     # A heap of boxes, the one with the largest bound first: (−bound, c, s, h, k).
@@ -48,7 +42,7 @@ def largest_log_ratio(
 
     def push(c: Fraction, s: Fraction, h: Fraction, k: Fraction) -> None:
         nonlocal best
-        at_least, at_most = _value(law, c, s, low, high, one)
+        at_least, at_most = _value(one, c, s)
         if low <= c and c + s <= high:  # only what neighbours can be counts as found
             best = max(best, at_least)
         bound = at_most + (s + k) * h * rate + (high - low) * k * rate
@@ -69,18 +63,10 @@ def largest_log_ratio(
     return (best, -heap[0][0]) if -heap[0][0] <= claimed else None
 
 
-def _value(
-    law: Callable[[Any], Any],
-    c: Fraction,
-    s: Fraction,
-    low: Fraction,
-    high: Fraction,
-    shape: CutGaussian,
-) -> tuple[Fraction, Fraction]:
+def _value(one: CutGaussian, c: Fraction, s: Fraction) -> tuple[Fraction, Fraction]:
     """Bounds on the larger of the two extreme log ratios at (c, s)."""
-    first, second = law(c), law(c + s)
-    if {first.shape, second.shape} != {shape.shape} or (first.center, second.center) != (c, c + s):
-        raise InternalError("the law is not the same one at every centre")
+    low, high = one.interval
+    first, second = (CutGaussian(center, one.variance, one.interval) for center in (c, c + s))
     with precision(BITS):
         over = (first.density(low) / second.density(low)).log()
         under = (second.density(high) / first.density(high)).log()

@@ -11,6 +11,8 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from discreet.auditor.exactly.sides import BITS
+from discreet.balls import precision
 from discreet.laws.noisy_lead import NoisyLead
 from discreet.laws.sparse_vector import SparseAnswers
 
@@ -74,7 +76,10 @@ class BinnedLead:
         """P(outcome) as a ball."""
         index, lead = outcome
         above = self.law.leads_by(index, lead.start)
-        return above if lead.end is None else above - self.law.leads_by(index, lead.end)
+        if lead.end is None:
+            return above
+        with precision(BITS):
+            return above - self.law.leads_by(index, lead.end)
 
 
 @dataclass(frozen=True)

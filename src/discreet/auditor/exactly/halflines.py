@@ -13,8 +13,10 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from discreet.auditor.exactly.event import at_least, at_most
+from discreet.auditor.exactly.families import is_noise
 from discreet.auditor.exactly.sides import BITS, Loss, Shown
-from discreet.balls import ball, precision
+from discreet.balls import ball, precision, upper_fraction
+from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
     from flint import arb
@@ -38,8 +40,8 @@ class HalfLines:
     @property
     def kind(self) -> str:
         """The name of the noise, if both laws are of one shape; "mixture" otherwise."""
-        shapes = [getattr(law, "shape", ("mixture",)) for law in (self.first, self.second)]
-        return str(shapes[0][0]) if shapes[0] == shapes[1] else "mixture"
+        both = is_noise(self.first) and is_noise(self.second)
+        return str(self.first.shape[0]) if both else "mixture"
 
     @property
     def _real(self) -> bool:
@@ -137,10 +139,12 @@ class HalfLines:
 
     def hockey(self, x: Fraction) -> arb:
         """P(E) − e^x·Q(E) for the best half-line E, and what ties beyond the cut may add."""
+        if self.ends is not None and x >= self.ends:
+            return ball(0)
         cut = self._cut(x)
         with precision(BITS):
             if cut is None:
-                return self._rest(x)
+                return self._rest()
             grown = ball(x).exp()
             value = self._up_to(self.first, cut) - grown * self._up_to(self.second, cut)
             # Beyond the cut the ratio is at most that of the next position (on the reals, of the
@@ -157,10 +161,8 @@ class HalfLines:
             return ball(0)
         return (1 - grown * q / p).max(ball(0)).union(ball(0))
 
-    def _rest(self, x: Fraction) -> arb:
+    def _rest(self) -> arb:
         """The hockey stick where no outcome is favoured before the law is all but exhausted."""
-        if (limit := self.limit) is not None and x >= limit:
-            return ball(0)
         far = self._ends()[0]
         return ball(0).union(self._up_to(self.first, far).max(ball(_NEGLIGIBLE)))
 
@@ -182,6 +184,15 @@ class HalfLines:
             shift: Fraction = abs(self.first.center - self.second.center) / self.first.scale
             return shift
         return None
+
+    @cached_property
+    def ends(self) -> Fraction | None:
+        """That supremum, or a little more; None where there is none."""
+        if hasattr(self.first, "interval"):
+            with precision(BITS):
+                p, q = self._ratio(self._ends()[0])
+                return max(Fraction(0), upper_fraction((p / q).log()))
+        return self.limit
 
     def loss(self, above: Fraction) -> Loss:
         """The log ratio at P's end: exact for Laplace noise, unbounded for normal noise."""
@@ -207,9 +218,23 @@ class HalfLines:
         return None
 
     def renyi(self, order: Fraction) -> arb | None:
-        """None, but for normal laws: exp(order·(order − 1)·shift²/(2σ²))."""
-        if self.kind != "RealGaussian":
-            return None
+        """log Σ p^order·q^(1 − order) of normal and of Laplace laws on the reals; None of others.
+
+        With α the order and s = shift/σ or shift/scale it is α(α − 1)s²/2 for normal laws, and
+        log((α·e^((α−1)s) + (α − 1)·e^(−αs))/(2α − 1)) for Laplace laws (Mironov 2017).
+        """
         with precision(BITS):
-            shift = self.first.center - self.second.center
-            return ball(order * (order - 1) * shift**2 / (2 * self.first.variance))
+            if self.kind == "RealGaussian":
+                shift = self.first.center - self.second.center
+                return ball(order * (order - 1) * shift**2 / (2 * self.first.variance))
+            if self.kind != "RealLaplace" or self.limit is None:
+                return None
+            grows, falls = ball((order - 1) * self.limit).exp(), ball(-order * self.limit).exp()
+            whole: arb = ball(order) * grows + ball(order - 1) * falls
+            return (whole / ball(2 * order - 1)).log()
+
+    def divergence(self) -> arb:
+        """The Kullback-Leibler divergence of Laplace laws on the reals: s − 1 + e^(−s)."""
+        assert self.limit is not None
+        with precision(BITS):
+            return ball(self.limit - 1) + ball(-self.limit).exp()

@@ -81,6 +81,11 @@ class Intervals:
         with precision(BITS):
             return Loss((shown.first / shown.second).log(), None, shown, complete=False)
 
+    @property
+    def ends(self) -> Fraction | None:
+        """None: of the tails nothing is known."""
+        return None
+
     def kinks(self) -> list[Fraction] | None:
         """None: the hockey stick is smooth."""
         return None
@@ -116,7 +121,7 @@ class Intervals:
         return ahead, still_open + pending
 
     def _centres(self) -> list[Fraction]:
-        return [law.center for law in (self.first, self.second) if hasattr(law, "center")]
+        return [Fraction(law.center) for law in (self.first, self.second) if hasattr(law, "center")]
 
     def _window(self) -> Interval:
         """Where all but 10⁻³⁰ of both laws lies."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.auditor.exactly.comparing import compare
+from discreet.auditor.exactly.families import is_noise, is_ours
 from discreet.auditor.exactly.halflines import HalfLines
 from discreet.auditor.exactly.orders import judge_orders
 from discreet.auditor.exactly.parts import Parts
@@ -76,7 +77,7 @@ def judge(side: Side, claim: Guarantee) -> Judgement:
 def _before_rounding(side: Side, claim: Guarantee) -> Judgement | None:
     """The laws before rounding, if the claim holds for them: rounding loses information."""
     laws = _laws(side)
-    if laws is None or not all(hasattr(law, "unrounded") for law in laws):
+    if laws is None or not _alike(*laws) or not hasattr(laws[0], "unrounded"):
         return None
     whole = judge(compare(laws[0].unrounded, laws[1].unrounded), claim)
     if not whole.holds:
@@ -103,8 +104,8 @@ def _pure(side: Side, epsilon: Fraction) -> Judgement:
         found = (lower(loss.ball), upper(loss.ball))
     note = ""
     if not loss.complete:
-        holds, found = (False if holds is False else None), (found[0], math.inf)
-        note = "" if holds is False else "the ratio far out in the tails is not known"
+        holds, found = (False if holds is False else None), (max(0.0, found[0]), math.inf)
+        note = "" if holds is False else "the ratio is not known of all outcomes, such as far tails"
     return Judgement(holds, tied, "epsilon", float(epsilon), found, loss.shown, epsilon, note)
 
 
@@ -138,7 +139,7 @@ def _by_definition(side: Side, claim: Guarantee) -> Judgement | None:
     laws = _laws(side)
     if laws is not None and isinstance(claim, SampledPair):
         return _sampled(side, laws, claim)
-    if laws is None or not all(hasattr(law, "shape") for law in laws):
+    if laws is None or not _alike(*laws):
         return None
     first, second = (getattr(law, "unrounded", law) for law in laws)
     shift, kind = abs(first.center - second.center), first.shape[0]
@@ -158,7 +159,7 @@ def _by_definition(side: Side, claim: Guarantee) -> Judgement | None:
             return None
     if holds is None:
         return None
-    found = (_least(side, claim, root) if rounded else lower(root), upper(root))
+    found = (max(0.0, _least(side, claim, root) if rounded else lower(root)), upper(root))
     note = "rounding loses information" if rounded else ""
     x = _telling(root)
     return Judgement(holds, False, parameter, claimed, found, side.event(x), x, note)
@@ -179,10 +180,15 @@ def _laws(side: Side) -> tuple[Any, Any] | None:
     return side.laws if isinstance(side, Parts) else None
 
 
+def _alike(first: Any, second: Any) -> bool:
+    """Whether both are one noise of ours, on one grid, around two centres."""
+    return is_noise(first) and is_noise(second) and first.shape == second.shape
+
+
 def _sampled(side: Side, laws: tuple[Any, Any], claim: SampledPair) -> Judgement | None:
     """A normal law that a coin moves, against the one it moves from, by the same definition."""
-    mixture, alone = laws if isinstance(laws[0], Mixture) else (laws[1], laws[0])
-    if not isinstance(mixture, Mixture) or mixture.second != alone:
+    mixture, alone = laws if type(laws[0]) is Mixture else (laws[1], laws[0])
+    if type(mixture) is not Mixture or mixture.second != alone or not is_ours(mixture):
         return None
     moved = _by_definition(HalfLines(mixture.first, alone), claim.base)
     if moved is None or not moved.holds or mixture.share > claim.rate:
@@ -195,34 +201,48 @@ def _sampled(side: Side, laws: tuple[Any, Any], claim: SampledPair) -> Judgement
 
 
 def _range(side: Parts, claim: BoundedRange) -> Judgement | None:
-    """Bounded range by its definition: all losses in an interval of length ε."""
+    """Bounded range by its definition: all losses in an interval of length ε.
+
+    The profile does not decide it: a longer range may hide below the implied δ.
+    """
     over, under = side.loss(claim.epsilon0), side.swapped.loss(claim.epsilon0)
-    if over.ball is None or under.ball is None or not over.complete:
-        return None
+    x, claimed = claim.epsilon0 / 4, float(claim.epsilon0)
+    if over.ball is None or under.ball is None:
+        shown = over.shown if over.ball is None else side.event(x)
+        inf = (math.inf, math.inf)
+        return Judgement(False, False, "range", claimed, inf, shown, x, "a loss is infinite")
+    holds: bool | None
     with precision(BITS):
         exact = _gibbs_range(side)
         length = ball(exact) if exact is not None else over.ball + under.ball
         if exact is not None:
             holds, tied = exact <= claim.epsilon0, False
         else:
-            decided, tied = _decide(length - ball(claim.epsilon0), claim.epsilon0)
-            holds = bool(decided)
-    if not holds:
-        return None  # the profile may be kept nevertheless
+            holds, tied = _decide(length - ball(claim.epsilon0), claim.epsilon0)
+    if holds and not (over.complete and under.complete):
+        holds = None
     found = (lower(length), upper(length))
     note = "all losses lie in an interval of this length, which is the definition"
-    x = claim.epsilon0 / 4
-    claimed = float(claim.epsilon0)
-    return Judgement(True, tied, "range", claimed, found, side.event(x), x, note)
+    if holds:
+        return Judgement(True, tied, "range", claimed, found, side.event(x), x, note)
+    if holds is False:
+        note = "the losses of the likeliest and of the least likely outcome are this far apart"
+        return Judgement(False, False, "range", claimed, found, over.shown, x, note)
+    return Judgement(None, False, "range", claimed, (found[0], math.inf), over.shown, x)
 
 
 def _gibbs_range(side: Parts) -> Fraction | None:
     """rate·(max − min) of the differences of the scores, for two laws of Gibbs with one rate."""
     match side.laws:
-        case (Gibbs() as first, Gibbs() as second) if first.rate == second.rate:
+        case (Gibbs() as first, Gibbs() as second) if _same_choice(first, second):
             moves = [a - b for a, b in zip(first.scores, second.scores, strict=True)]
             return first.rate * (max(moves) - min(moves))
     return None
+
+
+def _same_choice(first: Gibbs, second: Gibbs) -> bool:
+    known = is_ours(first) and is_ours(second)
+    return known and first.rate == second.rate and len(first.scores) == len(second.scores)
 
 
 def _telling(size: arb) -> Fraction:
@@ -232,8 +252,8 @@ def _telling(size: arb) -> Fraction:
 
 def _zcdp(side: Side, claim: ZCDP) -> Judgement:
     """Rényi divergences of all orders against ρ times the order."""
-    own: Any = side
-    if isinstance(side, HalfLines) and hasattr(side.first, "unrounded"):
+    rounded = isinstance(side, HalfLines) and _alike(side.first, side.second)
+    if isinstance(side, HalfLines) and rounded and hasattr(side.first, "unrounded"):
         whole = HalfLines(side.first.unrounded, side.second.unrounded)
         verdict = judge_orders(whole, claim.rho)
         if verdict is not None and verdict.holds:
@@ -249,9 +269,12 @@ def _zcdp(side: Side, claim: ZCDP) -> Judgement:
                 x,
                 "rounding loses information",
             )
-    verdict = judge_orders(own, claim.rho)
+    verdict = judge_orders(side, claim.rho)
     if verdict is None:
-        return _profile(side, claim)
+        # A profile that is kept does not make ρ-zCDP, only one that is broken refutes it.
+        kept = _profile(side, claim)
+        note = "the profile that it implies is kept, but divergences are not known of these laws"
+        return replace(kept, holds=None, note=note) if kept.holds else kept
     return Judgement(
         verdict.holds,
         verdict.tied,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,3 +35,25 @@ class Plan:
     why: str = "the worst of the neighbours tried"
     climb: Climb | None = None
     proof: Proof | None = None
+    short: str = ""  #: what was not tried, where that is so much that "holds" would mislead
+
+
+def close(
+    first: Sequence[Fraction | float], second: Sequence[Fraction | float], sensitivity: Fraction
+) -> Pair:
+    """Two lists as floats, each number moved by at most the sensitivity.
+
+    Rounding may put floats further apart than the numbers were: those would be no neighbours.
+
+    >>> a, b = close([Fraction(1, 3)], [Fraction(2, 3)], Fraction(1, 3))
+    >>> Fraction(b[0]) - Fraction(a[0]) <= Fraction(1, 3)
+    True
+    """
+    base, moved = [float(x) for x in first], [float(x) for x in second]
+    for i, x in enumerate(base):
+        if abs(Fraction(moved[i]) - Fraction(x)) > sensitivity:
+            farthest = Fraction(x) + (sensitivity if moved[i] > x else -sensitivity)
+            moved[i] = float(farthest)
+            if abs(Fraction(moved[i]) - Fraction(x)) > sensitivity:
+                moved[i] = math.nextafter(moved[i], x)
+    return base, moved

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.auditor.exactly.halflines import HalfLines
-from discreet.auditor.exactly.intervals import Intervals
+from discreet.auditor.exactly.parts import Parts
 from discreet.auditor.exactly.sides import BITS, Side
 from discreet.balls import ball, lower, precision, upper
 
@@ -31,13 +31,13 @@ class OrdersVerdict:
 
 def judge_orders(side: Side, rho: Fraction) -> OrdersVerdict | None:
     """Decide ρ-zCDP for P against Q; None where divergences are not computed."""
-    if isinstance(side, HalfLines):
-        if side.kind != "RealGaussian":
-            return None
+    if isinstance(side, HalfLines) and side.kind not in ("RealGaussian", "RealLaplace"):
+        return None
+    if isinstance(side, HalfLines) and side.kind == "RealGaussian":
         exact = (side.first.center - side.second.center) ** 2 / (2 * side.first.variance)
         value = ball(exact)
         return OrdersVerdict(exact <= rho, False, (lower(value), upper(value)), exact)
-    if isinstance(side, Intervals):
+    if not isinstance(side, HalfLines | Parts):
         return None
     loss = side.loss(rho)
     if loss.ball is None or not loss.complete:
@@ -52,7 +52,7 @@ def judge_orders(side: Side, rho: Fraction) -> OrdersVerdict | None:
     return _cells(side, rho, last)
 
 
-def _cells(side: Side, rho: Fraction, last: Fraction) -> OrdersVerdict:
+def _cells(side: HalfLines | Parts, rho: Fraction, last: Fraction) -> OrdersVerdict:
     """Refine the cells until each is decided."""
     known: dict[Fraction, arb] = {Fraction(1): ball(0)}
 
@@ -113,11 +113,13 @@ def _below(
     return bool(value + tilt <= 0) and all(bool(end <= 0) for end in ends)
 
 
-def _divergence(side: Side) -> arb:
+def _divergence(side: HalfLines | Parts) -> arb:
     """Σ p·log(p/q)."""
+    if isinstance(side, HalfLines):
+        return side.divergence()
     total = ball(0)
     with precision(BITS):
-        for part in side.parts:  # type: ignore[attr-defined]
+        for part in side.parts:
             if not part.first.is_zero():
                 total += part.first * (part.first / part.second).log()
     return total

@@ -1,28 +1,29 @@
 """A finite partition of the outputs on whose parts the ratio of the two laws is constant.
 
-Finite laws are partitioned into their outcomes. Laws on a grid with geometric tails of one rate
-have a constant ratio on each tail, so two tails and the outcomes in between will do, exactly.
+Finite laws are partitioned into their outcomes; of laws on a grid a tail may be a part. Whatever
+probability is not accounted for counts as an outcome that gives its input away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from discreet.auditor.exactly.event import Event, any_of, at_least, at_most, is_one_of
+from discreet.auditor.exactly.event import Event, any_of, at_least, at_most, is_one_of, name_of
+from discreet.auditor.exactly.families import is_ours
 from discreet.auditor.exactly.sides import BITS, Loss, Shown
 from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.errors import InvalidArgument
+from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
     from flint import arb
 
 MOST_PARTS = 4096
 _KINKS = 96
-_MISSING = Fraction(1, 10**12)
+_MISSING = Fraction(1, 10**12)  # more is a mistake in the law
+_SHARP = Fraction(1, 10**18)  # balls around 1 that are wider may hide an outcome
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Parts:
     parts: tuple[Part, ...]
     laws: tuple[Any, Any] | None = None  #: where the parts come from, if from two single laws
     places: tuple[Any, ...] | None = None  #: on a grid: the outcomes, of which the ends are tails
+    missing: arb | None = None  #: bounds what the parts may hide, of either law; None is nothing
 
     @property
     def swapped(self) -> Parts:
@@ -56,10 +58,13 @@ class Parts:
         )
 
     def hockey(self, x: Fraction) -> arb:
-        """Σ max(0, p − e^x·q)."""
+        """Σ max(0, p − e^x·q), and at most what is missing more."""
         with precision(BITS):
             grown, zero = ball(x).exp(), ball(0)
-            return sum((_excess(p, x, grown).max(zero) for p in self.parts), start=zero)
+            past = self.ends is not None and x >= self.ends  # then only what Q lacks is left
+            kept = [p for p in self.parts if not past or p.second.is_zero()]
+            value = sum((_excess(p, x, grown).max(zero) for p in kept), start=zero)
+            return value if self.missing is None else value.union(value + self.missing)
 
     def event(self, x: Fraction) -> Shown | None:
         """The parts with p > e^x·q for certain, together."""
@@ -82,18 +87,16 @@ class Parts:
         return any_of([p.event for p in kept])
 
     def loss(self, above: Fraction) -> Loss:
-        """The largest log p/q over the parts with p > 0."""
-        values: list[tuple[arb, Part]] = []
-        with precision(BITS):
-            for part in self.parts:
-                if part.first.is_zero():
-                    continue
-                if part.second.is_zero():
+        """The largest log p/q over the parts with p > 0; incomplete where something is missing."""
+        complete = self.missing is None
+        for part in self.parts:
+            if part.second.is_zero() and not part.first.is_zero():
+                if part.first > 0:
                     return Loss(None, None, _shown(part))
-                if part.log_ratio is None:
-                    values.append(((part.first / part.second).log(), part))
-                else:
-                    values.append((ball(part.log_ratio), part))
+                complete = False
+        values = [(value, part) for value, part in self._losses if value.is_finite()]
+        complete = complete and len(values) == len(self._losses)
+        with precision(BITS):
             largest = values[0][0]
             for value, _ in values:
                 largest = largest.max(value)
@@ -101,20 +104,38 @@ class Parts:
             top = [part for value, part in values if not value < largest]
             exact = [part.log_ratio for part in top if part.log_ratio is not None]
             best = top[0] if len(exact) < len(top) else max(top, key=lambda p: p.log_ratio or 0)
-            return Loss(largest, max(exact) if len(exact) == len(top) else None, _shown(best))
+            known = max(exact) if complete and len(exact) == len(top) else None
+            return Loss(largest, known, _shown(best), complete)
+
+    @cached_property
+    def _losses(self) -> list[tuple[arb, Part]]:
+        """log p/q of the parts that both laws have."""
+        with precision(BITS):
+            return [
+                ((p.first / p.second).log() if p.log_ratio is None else ball(p.log_ratio), p)
+                for p in self.parts
+                if not p.first.is_zero() and not p.second.is_zero()
+            ]
+
+    @cached_property
+    def ends(self) -> Fraction | None:
+        """The largest finite log ratio, or a little more; None if it is not known."""
+        if self.missing is not None or not all(loss.is_finite() for loss, _ in self._losses):
+            return None
+        ends = (
+            upper_fraction(loss) if part.log_ratio is None else part.log_ratio
+            for loss, part in self._losses
+        )
+        return max([Fraction(0), *ends])
 
     def kinks(self) -> list[Fraction] | None:
         """The log ratios of the parts: exact, or bounds on both sides of them."""
         places: set[Fraction] = set()
-        with precision(BITS):
-            for part in self.parts:
-                if part.first.is_zero() or part.second.is_zero():
-                    continue
-                if part.log_ratio is not None:
-                    places.add(part.log_ratio)
-                elif part.first > part.second:
-                    bend = (part.first / part.second).log()
-                    places |= {lower_fraction(bend), upper_fraction(bend)}
+        for bend, part in self._losses:
+            if part.log_ratio is not None:
+                places.add(part.log_ratio)
+            elif bend.is_finite() and bend > 0:
+                places |= {lower_fraction(bend), upper_fraction(bend)}
         return sorted(x for x in places if x > 0) if len(places) <= _KINKS else None
 
     def renyi(self, order: Fraction) -> arb | None:
@@ -132,61 +153,47 @@ class Parts:
 
 def of_outcomes(first: Any, second: Any) -> Parts:
     """The outcomes of two finite laws, those of both."""
-    outcomes = list(dict.fromkeys([*first.outcomes, *second.outcomes]))
-    if len(outcomes) > 16 * MOST_PARTS:
+    # Each law is asked about its own outcomes where it has them: two NaN are not equal.
+    own, others = ({name_of(o): o for o in law.outcomes} for law in (first, second))
+    names = list({**own, **others})
+    if len(names) > 16 * MOST_PARTS:
         raise InvalidArgument(
             name="mechanism",
             expected=f"with laws of at most {16 * MOST_PARTS} outcomes",
-            given=f"{len(outcomes)} outcomes",
+            given=f"{len(names)} outcomes",
             hint="choose smaller inputs in pairs=",
         )
+    pairs = [(own.get(n, others.get(n)), others.get(n, own.get(n))) for n in names]
     parts = tuple(
-        Part(is_one_of([o]), first.mass(o), second.mass(o), exact_log_ratio(first, second, o))
-        for o in outcomes
+        Part(is_one_of([a]), first.mass(a), second.mass(b), exact_log_ratio(first, second, a))
+        for a, b in pairs
     )
-    return _checked(Parts(parts, (first, second)))
+    return whole(Parts(parts, (first, second)))
 
 
-def of_tails(first: Any, second: Any) -> Parts | None:
-    """Two tails and the outcomes between; None unless both laws have tails of one rate."""
-    step = Fraction(first.step)
-    (a, b, rate), (c, d, other) = first.tails, second.tails
-    if rate != other or step != Fraction(second.step):
-        return None
-    low, high = min(a, c), max(b, d)
-    count = (high - low) / step - 1
-    if count > MOST_PARTS:
-        return None
-    for law in (first, second):
-        _check_tails(law, low, high, step, rate)
-    if high <= low:  # one outcome is the end of both tails: it belongs to the lower one
-        high = low + step
-    inner = [low + step * i for i in range(1, int((high - low) / step))]
-    parts = [
-        Part(at_most(_plain(low)), first.cdf(low), second.cdf(low)),
-        *(Part(is_one_of([_plain(o)]), first.mass(o), second.mass(o)) for o in inner),
-        Part(at_least(_plain(high)), first.above(high), second.above(high)),
-    ]
-    places = [low, *inner, high]
-    exact = [
-        replace(part, log_ratio=exact_log_ratio(first, second, place))
-        for part, place in zip(parts, places, strict=True)
-    ]
-    return _checked(Parts(tuple(exact), (first, second), tuple(map(_plain, places))))
-
-
-def _checked(parts: Parts) -> Parts:
-    """Refuse a law whose probabilities do not sum to 1."""
+def whole(parts: Parts) -> Parts:
+    """Refuse what is no law; what the probabilities leave of 1 is missing."""
     with precision(BITS):
+        missing = parts.missing
         for masses in ([p.first for p in parts.parts], [p.second for p in parts.parts]):
-            if abs(sum(masses, start=ball(0)) - 1) > ball(_MISSING):  # for certain
+            if not all(hasattr(m, "is_finite") and m.is_finite() and not m < 0 for m in masses):
+                raise InvalidArgument(
+                    name="law",
+                    expected="probabilities as finite balls (discreet.balls.ball), none below 0",
+                    given="a law with others",
+                )
+            gap = sum(masses, start=ball(0)) - 1
+            if abs(gap) > ball(_MISSING):  # for certain
                 raise InvalidArgument(
                     name="law",
                     expected="probabilities of all outcomes that sum to 1",
                     given="a law for which they do not",
-                    hint="an outcome may be missing, or counted twice",
+                    hint="an outcome may be missing, or counted twice; outcomes without a list "
+                    "are the multiples of law.step, which is 1 unless it is given",
                 )
-    return parts
+            if not (gap.contains(0) and gap.rad() < ball(_SHARP)):
+                missing = abs(gap) + (ball(0) if missing is None else missing)
+    return replace(parts, missing=missing)
 
 
 def exact_log_ratio(first: Any, second: Any, outcome: Any) -> Fraction | None:
@@ -198,58 +205,20 @@ def exact_log_ratio(first: Any, second: Any, outcome: Any) -> Fraction | None:
     if left is None or right is None or left[1] != right[1]:
         return None
     exact: Fraction = left[0] - right[0]
+    if not (is_ours(first) and is_ours(second)):
+        _check_ratio(first.mass(outcome), second.mass(outcome), exact)
     return exact
 
 
-def of_product(factors: Sequence[Parts]) -> Parts:
-    """The parts of independent outputs: every combination, merged where the ratio is exact."""
-    merged: dict[Any, tuple[Part, list[list[Event]]]] = {
-        Fraction(0): (Part(Event("", bool), ball(1), ball(1), Fraction(0)), [[]])
-    }
+def _check_ratio(p: arb, q: arb, log_ratio: Fraction) -> None:
+    """A law that contradicts its own logarithms is refused."""
     with precision(BITS):
-        for factor in factors:
-            combined: dict[Any, tuple[Part, list[list[Event]]]] = {}
-            for (left, ways), right in product(merged.values(), factor.parts):
-                ratio = _sum(left.log_ratio, right.log_ratio)
-                first, second = left.first * right.first, left.second * right.second
-                name = len(combined) + 0.5 if ratio is None else ratio
-                more = [[*way, right.event] for way in ways]
-                if name in combined:
-                    other, others = combined[name]
-                    first, second, more = first + other.first, second + other.second, others + more
-                combined[name] = Part(_jointly(more), first, second, ratio), more
-            merged = combined
-    return Parts(tuple(part for part, _ in merged.values()))
-
-
-def _sum(a: Fraction | None, b: Fraction | None) -> Fraction | None:
-    return None if a is None or b is None else a + b
-
-
-def _jointly(ways: list[list[Event]]) -> Event:
-    """Coordinate by coordinate, in one of the ways."""
-    shown = "; ".join(
-        " and ".join(f"[{i}] {event.words}" for i, event in enumerate(way)) for way in ways[:2]
-    )
-    more = f"; or one of {len(ways) - 2} further combinations" if len(ways) > 2 else ""
-    return Event(
-        shown + more,
-        lambda output: any(
-            all(event(value) for event, value in zip(way, output, strict=True)) for way in ways
-        ),
-    )
-
-
-def _check_tails(law: Any, low: Fraction, high: Fraction, step: Fraction, rate: Fraction) -> None:
-    """A law that contradicts what it says about its tails is refused."""
-    with precision(BITS):
-        for near, far in ((low, low - step), (high, high + step)):
-            if not law.mass(far).overlaps(law.mass(near) * ball(-rate).exp()):
-                raise InvalidArgument(
-                    name="law.tails",
-                    expected="(low, high, rate) with each step outward e^(-rate) times as likely",
-                    given="a law whose masses say otherwise",
-                )
+        if not p.overlaps(ball(log_ratio).exp() * q):
+            raise InvalidArgument(
+                name="law.log_weight",
+                expected="log P(outcome) up to a constant that both laws share",
+                given="a law whose probabilities say otherwise",
+            )
 
 
 def _excess(part: Part, x: Fraction, grown: arb) -> arb:
@@ -261,7 +230,3 @@ def _excess(part: Part, x: Fraction, grown: arb) -> arb:
 
 def _shown(part: Part) -> Shown:
     return Shown(part.event, part.first, part.second)
-
-
-def _plain(x: Fraction) -> int | float | Fraction:
-    return x.numerator if x.denominator == 1 else x

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FLOOR = 1e-12  # down to which claimed δ the profile is checked, where it never ends
 _FARTHEST = 10_000
+_FAR_OUT = 1 << 40
 _FIRST = 16
 _MOST = 600
 _MOST_SLOW = 150  # where each hockey stick takes a search
@@ -90,7 +91,7 @@ def scan(side: Side, claim: Guarantee) -> Scan:
     walk = _Walk(side, claim)
     points = _grid(side, claim)
     end = points[-1]
-    holds, tied = True, False
+    tied = False
     with precision(BITS):
         cells = list(pairwise(points))
         budget = _MOST if side.kinks() is not None else _MOST_SLOW
@@ -122,24 +123,25 @@ def scan(side: Side, claim: Guarantee) -> Scan:
             if point is False:
                 return _result(walk, False, tied, [short], "")
             cells += [(short, b), (a, short)]
-        complete = _ends(walk, claim, end)
-        note = (
-            ""
-            if complete
-            else f"checked up to ε = {float(end):.4g}, where the claimed δ is "
-            f"{upper(walk.promised(end)):.2g}"
-        )
-        if isinstance(claim, Composition):
-            note = "; ".join(filter(None, [note, "between grid points, to one part in 10⁶"]))
+        kept, tie = _ends(walk, claim, end)
+        tied |= tie
+        if kept is False:
+            return _result(walk, False, tied, [end], "")
+        note = "between grid points, to one part in 10⁶" if isinstance(claim, Composition) else ""
         if undecided:
-            holds = None  # type: ignore[assignment]
             a, b = undecided[0]
             note = f"undecided between ε = {float(a):.6g} and {float(b):.6g}"
+        elif kept is None:
+            note = (
+                f"kept up to ε = {float(end):.4g}, where the claimed δ is "
+                f"{upper(walk.promised(end)):.2g}; undecided beyond"
+            )
+        holds = None if undecided or kept is None else True
         return _result(walk, holds, tied, sorted(checked), note)
 
 
 def _grid(side: Side, claim: Guarantee) -> list[Fraction]:
-    """From 0 to where the claim ends, with the bends of the hockey stick."""
+    """From 0 to where the claim or the hockey stick ends, with the bends of either."""
     if isinstance(claim, Composition):
         last = claim.delta(_FARTHEST)
         reach = claim.epsilon(min(1.0, last * (1 + 1e-9) + FLOOR))
@@ -149,8 +151,25 @@ def _grid(side: Side, claim: Guarantee) -> list[Fraction]:
     if claim._bounded:
         end += Fraction(1, 64)
     points = {end * i / _FIRST for i in range(_FIRST + 1)}
-    points |= {x for x in (*(side.kinks() or ()), *_bends(claim)) if 0 <= x <= end}
+    kinks = side.kinks() or ()
+    if side.ends is not None and side.ends > end:
+        # The claim is looked at until no finite loss is left, however little it still allows.
+        points |= {(end + side.ends) / 2, *(x for x in kinks if x > end)}
+    if side.ends is not None:
+        points |= {side.ends, *_far(side, claim, max(end, side.ends))}
+    points |= {x for x in (*kinks, *_bends(claim)) if 0 <= x <= end}
     return sorted(points)
+
+
+def _far(side: Side, claim: Guarantee, start: Fraction) -> list[Fraction]:
+    """Where the claim falls below what the hockey stick keeps for ever, if that is too much."""
+    left = side.hockey(start)
+    if isinstance(claim, Composition) or not left > ball(_escape(claim)):
+        return []
+    x = max(start, Fraction(1))
+    while x < _FAR_OUT and not left > promised(claim, x):
+        x *= 2
+    return [x]
 
 
 def _bends(claim: Guarantee) -> list[Fraction]:
@@ -171,19 +190,30 @@ def _bends(claim: Guarantee) -> list[Fraction]:
 
 
 def _point(walk: _Walk, x: Fraction) -> tuple[bool | None, bool]:
+    if walk.stick(x).is_zero():
+        return True, False
     excess = walk.stick(x) - walk.promised(x)
     if excess > 0:
         return False, False
     return _sign(excess, walk.promised(x))
 
 
-def _sign(excess: arb, size: arb, tolerance: Fraction = _TIE) -> tuple[bool | None, bool]:
-    """Whether the excess is at most 0, and whether that is a tie, to the tolerance."""
+def _sign(
+    excess: arb, size: arb, tolerance: Fraction = _TIE, least: Fraction = Fraction(0)
+) -> tuple[bool | None, bool]:
+    """Whether the excess is at most 0, and whether that is a tie, to the tolerance.
+
+    What is for certain more than 0 is a tie only in proportion to the claimed δ (or up to the
+    least that is given); what balls cannot tell from 0 may be one of their last bits.
+    """
     if excess <= 0:
         return True, False
+    if excess > 0:
+        tied = bool(excess <= (size * ball(tolerance)).max(ball(least)))
+        return tied, tied
     if excess <= size.max(ball(_LEAST)) * ball(tolerance):
         return True, True
-    return (False if excess > 0 else None), False
+    return None, False
 
 
 def _tolerance(claim: Guarantee) -> Fraction:
@@ -194,14 +224,21 @@ def _tolerance(claim: Guarantee) -> Fraction:
 def _cell(walk: _Walk, a: Fraction, b: Fraction, convex: bool) -> tuple[bool, bool]:
     """Whether the claim is above the hockey stick between a and b, and whether by a tie."""
     h1, h2, d1, d2 = walk.stick(a), walk.stick(b), walk.promised(a), walk.promised(b)
-    quick, tie = _sign(h1 - d2, d1)  # neither ever increases
+    if h1.is_zero():
+        return True, False
+    # Around an end of the claim that is not rational, it is 0 on one side and not on the other.
+    least = 4 * _ZERO if b - a < _TIE else Fraction(0)
+    if isinstance(walk.claim, Composition):
+        least = _LEAST * _tolerance(walk.claim)
+    quick, tie = _sign(h1 - d2, d2, least=least)  # neither ever increases
     if quick:
         return True, tie
     if not convex:
         return False, False
     width = b - a
     k1, k2 = ball(a).exp(), ball(b).exp()
-    before, after = _short(a - width / 2), _short(b + width / 2)
+    before = _short(a - width / 2, a - width, a)
+    after = _short(b + width / 2, b, b + width)
     k0, k3 = ball(before).exp(), ball(after).exp()
     left = (d1 - walk.promised(before)) / (k1 - k0)
     right = (walk.promised(after) - d2) / (k3 - k2)
@@ -215,7 +252,7 @@ def _cell(walk: _Walk, a: Fraction, b: Fraction, convex: bool) -> tuple[bool, bo
         k = _inside(k, k1, k2)
     own = h1 + chord * (k - k1)
     excesses = (h1 - d1, h2 - d2, own - d1 - left * (k - k1), own - d2 - right * (k - k2))
-    verdicts = [_sign(excess, d1, _tolerance(walk.claim)) for excess in excesses]
+    verdicts = [_sign(excess, d2, _tolerance(walk.claim), least) for excess in excesses]
     return all(v is True for v, _ in verdicts), any(tie for _, tie in verdicts)
 
 
@@ -227,12 +264,26 @@ def _inside(k: arb, low: arb, high: arb) -> arb:
     return middle if middle < high else high
 
 
-def _ends(walk: _Walk, claim: Guarantee, end: Fraction) -> bool:
-    """Whether the claim is kept from the last point on, for ever."""
+def _ends(walk: _Walk, claim: Guarantee, end: Fraction) -> tuple[bool | None, bool]:
+    """Whether the claim is kept from the last point on, for ever, and whether by a tie."""
     value = walk.stick(end)
     if isinstance(claim, Composition):
-        return bool(value <= ball(Fraction(claim.delta(_FARTHEST)))) and end < _FARTHEST
-    return bool(value <= ball(max(claim._escape(), claim._escape(swapped=True))))
+        limit = ball(Fraction(claim.delta(_FARTHEST)) if end < _FARTHEST else 0)
+    else:
+        limit = ball(_escape(claim))
+    if value <= limit:
+        return True, False
+    if walk.side.ends is None or walk.side.ends > end:
+        return None, False
+    # What is left at the end is left for ever.
+    kept, tie = _sign(value - limit, limit)
+    if kept is False and isinstance(claim, Composition):
+        return None, False  # its limit is only bounded from above
+    return kept, tie
+
+
+def _escape(claim: Guarantee) -> Fraction:
+    return max(claim._escape(), claim._escape(swapped=True))
 
 
 def _result(walk: _Walk, holds: bool | None, tied: bool, points: list[Fraction], note: str) -> Scan:

@@ -7,7 +7,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from discreet.auditor.exactly.neighbours import Pair, Plan, Proof
+from discreet.auditor.exactly.neighbours import Pair, Plan, Proof, close
+from discreet.auditor.exactly.probing import Look, lists_of_scores, look
 from discreet.guarantees import BoundedRange, Guarantee, Pure
 from discreet.inputs import Categories, Scores
 from discreet.laws import Gibbs, NoisyArgmax
@@ -41,7 +42,7 @@ def of_scores(law: Law, inputs: Scores, claim: Guarantee) -> Plan:
             continue
         for lead in _LEADS:
             base = [lead * inputs.sensitivity, *[Fraction(0)] * (size - 1)]
-            pairs += [(_floats(base), _floats(v)) for v in _vertices(base, inputs)]
+            pairs += [close(base, v, inputs.sensitivity) for v in _vertices(base, inputs)]
 
     def climb(pair: Pair) -> list[Pair]:
         """Move one score of both inputs by a step, up or down."""
@@ -49,10 +50,18 @@ def of_scores(law: Law, inputs: Scores, claim: Guarantee) -> Plan:
         for i in range(len(pair[0])):
             for move in (2.0, -2.0):
                 shift = move * float(inputs.sensitivity)
-                steps.append(tuple([*v[:i], v[i] + shift, *v[i + 1 :]] for v in pair))
-        return steps  # type: ignore[return-value]
+                first, second = ([*v[:i], v[i] + shift, *v[i + 1 :]] for v in pair)
+                steps.append(close(first, second, inputs.sensitivity))
+        return steps
 
-    return Plan(pairs, climb=climb, proof=_proof(law, inputs, claim))
+    seen = look(law, lists_of_scores(inputs.least, [inputs.sensitivity]))
+    odd = [v for v in seen.odd if 1 < len(v) <= max(_SIZES)]
+    pairs += [close(v, w, inputs.sensitivity) for v in odd for w in _vertices(_exact(v), inputs)]
+    return Plan(pairs, climb=climb, proof=_proof(law, inputs, claim, seen))
+
+
+def _exact(scores: list[float]) -> list[Fraction]:
+    return [Fraction(score) for score in scores]
 
 
 def _vertices(base: list[Fraction], inputs: Scores) -> list[list[Fraction]]:
@@ -63,42 +72,30 @@ def _vertices(base: list[Fraction], inputs: Scores) -> list[list[Fraction]]:
     ]
 
 
-def _floats(scores: list[Fraction]) -> list[float]:
-    return [float(score) for score in scores]
-
-
-def _proof(law: Law, inputs: Scores, claim: Guarantee) -> Proof | None:
+def _proof(law: Law, inputs: Scores, claim: Guarantee, seen: Look) -> Proof | None:
     """A bound on the log ratio for all scores, however many, from the laws' own parameters."""
-    tried = [[0.0, 0.0], [5.0, -1.0], [0.0, 3.0, 6.0], [100.0, 0.5, 0.0, -20.0]]
-    laws = [law(scores) for scores in tried if len(scores) >= inputs.least]
-    reach = (1 if inputs.monotone else 2) * inputs.sensitivity
-    if len({type(one) for one in laws}) > 1:
+    if not seen.one_form or not isinstance(claim, Pure | BoundedRange):
         return None
-    taken = [list(getattr(one, "scores", ())) for one in laws]
-    if taken != [scores for scores in tried if len(scores) >= inputs.least]:
-        return None  # the scores are not taken as they are
-    match laws[0]:
+    reach = (1 if inputs.monotone else 2) * inputs.sensitivity
+    one = law([0.0] * max(2, inputs.least))
+    match one:
         case Gibbs():
             # log P(i)/P′(i) = rate·(uᵢ − uᵢ′) + log(Z′/Z), where the second term is a mean of
             # the moves in the exponent: between them. So all losses lie within rate·reach.
-            rates = {one.rate for one in laws}
-            ceiling = reach * rates.pop()
-            known = not rates and isinstance(claim, Pure | BoundedRange)
+            ceiling, known = reach * one.rate, True
             words = "losses lie in an interval of rate·(largest less smallest move), at any scores"
         case NoisyArgmax() | NoisyLead():
             # Given the noise of the others, candidate i wins (by a lead) if its own noise is
             # above some m. One person moves m by at most `reach`, and for Laplace and for
             # exponential noise P(N > m) ≤ e^(reach/scale)·P(N > m + reach), for every m; with a
             # gap the same holds for the density of the lead.
-            scales = {one.scale for one in laws}
-            ceiling = reach / scales.pop()
-            known = not scales and isinstance(claim, Pure)
+            ceiling, known = reach / one.scale, isinstance(claim, Pure)
             words = (
                 "the winner's noise passes the others by a level that one person moves by at most "
                 "this, and no tail of the noise falls faster than e^(-move/scale)"
             )
         case _:
             return None
-    if not known or ceiling > claim.epsilon0:  # type: ignore[attr-defined]
+    if not known or ceiling > claim.epsilon0:
         return None
-    return Proof(words, ceiling)
+    return Proof(f"{words}; {seen.words}", ceiling)

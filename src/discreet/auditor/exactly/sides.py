@@ -41,6 +41,10 @@ class Loss:
 class Side(Protocol):
     """P against Q."""
 
+    @property
+    def swapped(self) -> Side:
+        """Q against P."""
+
     def hockey(self, x: Fraction) -> arb:
         """A ball that holds the supremum of P(E) − e^x·Q(E) over events E, for x ≥ 0."""
 
@@ -49,6 +53,10 @@ class Side(Protocol):
 
     def loss(self, above: Fraction) -> Loss:
         """The largest log ratio; where it is unbounded, an event that shows more than `above`."""
+
+    @property
+    def ends(self) -> Fraction | None:
+        """From where on the hockey stick is constant: what no ratio, however large, explains."""
 
     def kinks(self) -> list[Fraction] | None:
         """Where the hockey stick bends, nearly, if that is a short list."""

@@ -7,7 +7,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from discreet.auditor.exactly.neighbours import Pair, Plan, Proof
+from discreet.auditor.exactly.neighbours import Pair, Plan, Proof, close
+from discreet.auditor.exactly.probing import Look, lists_of_scores, look
 from discreet.guarantees import Guarantee, Pure
 from discreet.inputs import Stream
 from discreet.laws.sparse_vector import FirstAbove, SparseAnswers
@@ -31,7 +32,7 @@ def of_stream(law: Callable[[Any], Any], inputs: Stream, claim: Guarantee) -> Pl
         moves = [[other] * (size - end) + [step] * end for end in ends]
         moves += [[step] * (size - end) + [other] * end for end in ends - {size}]
         pairs += [
-            (_floats(base), _floats([score + m for score, m in zip(base, move, strict=True)]))
+            close(base, [score + m for score, m in zip(base, move, strict=True)], step)
             for move in moves
         ]
 
@@ -40,9 +41,10 @@ def of_stream(law: Callable[[Any], Any], inputs: Stream, claim: Guarantee) -> Pl
         shifts = (2 * float(step), -2 * float(step))
         last = [tuple([*v[:-1], v[-1] + s] for v in pair) for s in shifts]
         rest = [tuple([*(x + s for x in v[:-1]), v[-1]] for v in pair) for s in shifts]
-        return [*last, *rest]  # type: ignore[list-item]
+        return [close(first, second, step) for first, second in (*last, *rest)]
 
-    return Plan(pairs, climb=climb, proof=_proof(law, inputs, claim))
+    seen = look(law, lists_of_scores(1, [step, inputs.threshold]))
+    return Plan(pairs, climb=climb, proof=_proof(law, inputs, claim, seen))
 
 
 def _sizes(one: Any) -> tuple[int, ...]:
@@ -52,11 +54,7 @@ def _sizes(one: Any) -> tuple[int, ...]:
     return (1, 2) if getattr(one, "step", None) is not None else (1, 4)
 
 
-def _floats(scores: list[Fraction]) -> list[float]:
-    return [float(score) for score in scores]
-
-
-def _proof(law: Callable[[Any], Any], inputs: Stream, claim: Guarantee) -> Proof | None:
+def _proof(law: Callable[[Any], Any], inputs: Stream, claim: Guarantee, seen: Look) -> Proof | None:
     """Δ/a + hits·2Δ/b, or hits·Δ/b for monotone scores, whatever the stream and however long.
 
     Under the integral over the noisy threshold y, move y by Δ: its density changes by a factor of
@@ -64,13 +62,10 @@ def _proof(law: Callable[[Any], Any], inputs: Stream, claim: Guarantee) -> Proof
     noise moved by at most 2Δ against a tail of scale b. (If all scores rise, the hits move by Δ
     at most; if all fall, y stays where it is and the hits move by Δ at most.)
     """
-    scores = [float(inputs.threshold), 5.0, -1.0]
-    one = law(scores)
+    one = law([0.0])
     answers = one.answers if isinstance(one, FirstAbove) else one
-    if not isinstance(answers, SparseAnswers) or not isinstance(claim, Pure):
+    if not isinstance(answers, SparseAnswers) or not isinstance(claim, Pure) or not seen.one_form:
         return None
-    if list(answers.scores) != scores:
-        return None  # the scores are not taken as they are
     reach = (1 if inputs.monotone else 2) * inputs.sensitivity
     ceiling = (
         inputs.sensitivity / answers.threshold_scale + answers.hits * reach / answers.query_scale
@@ -78,4 +73,4 @@ def _proof(law: Callable[[Any], Any], inputs: Stream, claim: Guarantee) -> Proof
     if ceiling > claim.epsilon0:
         return None
     words = "with the noisy threshold moved by the sensitivity, every factor of the law is bounded"
-    return Proof(words, ceiling)
+    return Proof(f"{words}; {seen.words}", ceiling)

@@ -57,6 +57,7 @@ def _above(law: Any, x: Fraction) -> arb:
     share: arb = (1 - law.cdf(x)).max(ball(0))
     return share
 
+
 def _quantile(first: Any, second: Any, step: Fraction) -> tuple[int, int]:
     """Positions between which all but 10⁻²⁵ of both laws lie."""
     with precision(BITS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,7 +14,8 @@ from discreet.exact import round_down
 class Difference:
     """Something that differs between neighbours and that no noise hides."""
 
-    kind: str  #: "distance", "path", "noise", "type", "shape", "keys", "nan", "error", "output"
+    kind: str  #: "distance", "path", "noise", "type", "shape", "keys", "nan", "error",
+    #: "output", "question", "released" (unheard of before), "bare" (without noise)
     point: str  #: the name of the recording point, or "" for the run as a whole
     words: str
     measured: Fraction | None = None  #: for a distance
@@ -40,7 +42,8 @@ class ReplayFinding:
 
     ``violated`` is true if there are ``differences``. ``reaches`` says for every point and norm
     how far neighbours were apart and how far they may be; ``points`` how many points were reached.
-    ``whole`` says that outputs were compared, too: everything noisy was handed to the recorder.
+    ``whole`` says that outputs were compared, too: everything noisy was handed to the recorder, and
+    nothing is random or opaque beside it. ``notes`` say what was not compared, or looks odd.
     """
 
     differences: tuple[Difference, ...]
@@ -48,6 +51,7 @@ class ReplayFinding:
     points: int
     runs: int
     whole: bool
+    notes: tuple[str, ...] = ()
 
     @property
     def violated(self) -> bool:
@@ -55,14 +59,17 @@ class ReplayFinding:
         return bool(self.differences)
 
     def __str__(self) -> str:
+        return "\n".join([self._verdict(), *(f"note: {note}" for note in self.notes)])
+
+    def _verdict(self) -> str:
         if self.violated:
-            head = f"violated: {_many(len(self.differences), 'difference')} between pair[0] and "
-            lines = [head + "pair[1] that the noise does not hide"]
-            return "\n".join([*lines, *(f"- {one}" for one in self.differences)])
-        rest = "" if self.whole else "; what the pipeline returned was compared by its shape alone"
+            lines = list(dict.fromkeys(_lines(self.differences)))
+            head = f"violated: {many(len(lines), 'difference')} between pair[0] and pair[1] that "
+            return "\n".join([head + "the noise does not hide", *(f"- {line}" for line in lines)])
+        some = " in what was compared" if self.notes else ""
         return (
-            f"no violation found: {_many(self.points, 'point')} reached the noise in the same way "
-            f"from pair[0] and pair[1], none further apart than declared{rest}. This is about "
+            f"no violation found{some}: {many(self.points, 'point')} reached the noise in the same "
+            f"way from pair[0] and pair[1], none further apart than declared. This is about "
             "these two inputs and is not a proof"
         )
 
@@ -86,6 +93,7 @@ class ReplayFinding:
                 "points": self.points,
                 "runs": self.runs,
                 "outputs compared": self.whole,
+                "notes": list(self.notes),
                 "words": str(self),
             },
             ensure_ascii=False,
@@ -104,8 +112,39 @@ def short(x: Fraction | float) -> str:
     return str(exact) if exact.denominator == 1 else f"{round_down(exact):.6g}"
 
 
-def _many(n: int, noun: str) -> str:
+def many(n: int, noun: str) -> str:
+    """A number of things.
+
+    >>> many(1, "point"), many(2000, "point")
+    ('1 point', '2,000 points')
+    """
     return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def _lines(differences: tuple[Difference, ...]) -> Iterator[str]:
+    """One line for a point that moved too far, in however many norms."""
+    far: dict[str, list[Difference]] = {}
+    for one in differences:
+        if one.kind != "distance":
+            yield str(one)
+        elif one.point in far:
+            far[one.point].append(one)
+        else:
+            far[one.point] = [one]
+    for point, moved in far.items():
+        ways: dict[str, list[str]] = {}
+        for one in moved:
+            assert one.measured is not None and one.declared is not None
+            size = f"{short(one.measured)} apart in {{}}, and {short(one.declared)} was declared"
+            norms = ways.setdefault(size, [])
+            if one.norm is not None and one.norm not in norms:
+                norms.append(one.norm)
+        told = "; ".join(size.format(_listed(norms)) for size, norms in ways.items())
+        yield f"{point}: pair[0] and pair[1] are {told} (or the two inputs are no neighbours)"
+
+
+def _listed(norms: list[str]) -> str:
+    return " and ".join([", ".join(norms[:-1]), norms[-1]] if norms[1:] else norms)
 
 
 def _text(x: Fraction | None) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,17 +27,32 @@ class Point:
     name: str
     values: Any
     declared: Mapping[Norm, Fraction]
-    noise: str
+    noise: Any
+    question: Any
     absent: int | None
+    nth: int  # of its name
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """Something that came out, as this run had it, whatever it went on with."""
+
+    name: str
+    output: Any
+    nth: int  # of its name
+    spare: bool  # is there no exact value that reached its noise?
+    drawn: bool
 
 
 @dataclass(eq=False, repr=False)
 class Notes:
     """A recorder that remembers. ``script`` holds what an earlier run released, to be repeated."""
 
-    script: list[tuple[str, Any]] | None = None
+    script: list[Release] | None = None
     points: list[Point] = field(default_factory=list)
-    outputs: list[tuple[str, Any]] = field(default_factory=list)
+    outputs: list[Release] = field(default_factory=list)
+    steps: list[tuple[str, str]] = field(default_factory=list)  # "reached" or "released", and what
+    _seen: Counter[tuple[str, str]] = field(default_factory=Counter)
     misused: InvalidArgument | None = None  # a mistake of the pipeline's author, not an outcome
 
     def reached(
@@ -46,6 +63,7 @@ class Notes:
         sensitivity: Declared,
         norm: Norm = "l1",
         noise: object = None,
+        question: object = None,
         absent: int | None = None,
     ) -> None:
         """Remember the values as they are now."""
@@ -54,16 +72,26 @@ class Notes:
         except InvalidArgument as mistake:
             self.misused = mistake
             raise
-        self.points.append(Point(name, kept(values), declared, repr(noise), absent))
+        nth = self._step("reached", name)
+        told = copied(noise), copied(question)
+        self.points.append(Point(name, kept(values), declared, *told, absent, nth))
 
-    def released(self, name: str, output: T) -> T:
+    def released(self, name: str, output: T, *, drawn: bool = False) -> T:
         """Remember it; in a later run, go on with what the earlier one released."""
         place = len(self.outputs)
-        self.outputs.append((name, output))
-        if self.script is None or place >= len(self.script) or self.script[place][0] != name:
+        nth = self._step("released", name)
+        spare = drawn or nth >= self._seen["reached", name]
+        self.outputs.append(Release(name, copied(output), nth, spare, drawn))
+        if self.script is None or place >= len(self.script) or self.script[place].name != name:
             return output
-        earlier: T = self.script[place][1]
+        earlier: T = copied(self.script[place].output)
         return earlier
+
+    def _step(self, what: str, name: str) -> int:
+        """How often it was taken before."""
+        self.steps.append((what, name))
+        self._seen[what, name] += 1
+        return self._seen[what, name] - 1
 
 
 def read_declared(sensitivity: Declared, norm: Norm) -> dict[Norm, Fraction]:
@@ -98,3 +126,13 @@ def kept(values: Any) -> Any:
     if hasattr(values, "__array__") and not np.isscalar(values):  # a column of some data frame
         return np.array(values)
     return values
+
+
+def copied(value: Any) -> Any:
+    """The same value, which does not change when the pipeline goes on."""
+    if isinstance(value, np.ndarray | list | tuple | dict | set):
+        try:
+            return copy.deepcopy(value)
+        except Exception:  # it holds something that cannot be copied, a connection say
+            return value
+    return value

@@ -34,14 +34,16 @@ class SensitivityFinding:
     tried: int
     seconds: float
     shown: str = ""  #: the pair in words, where its records were made up
+    apart: str = ""  #: which record differs
+    tolerance: Fraction = Fraction(0)  #: how much more than claimed answers in floats may move
 
     def __str__(self) -> str:
-        tried = f"in {self.tried:,} tries"
+        tried = f"in {self.tried:,} {'try' if self.tried == 1 else 'tries'}"
         if not self.violated:
             return (
                 f"no violation found: the largest change {tried} was {short(self.found)} in "
-                f"{self.norm}, and {short(self.claimed)} is claimed under {self.relation}. That is "
-                "not a proof"
+                f"{self.norm}, and {short(self.claimed)} is claimed under {self.relation}"
+                f"{self._within()}. That is not a proof"
             )
         sizes = " and ".join(f"{_length(one):,}" for one in self.worst)
         lines = [
@@ -50,8 +52,14 @@ class SensitivityFinding:
         ]
         if math.isinf(self.found):
             lines.append(f"- {self.why}")
-        lines.append(f"- worst[0] and worst[1] have {sizes} records")
+        lines.append(f"- worst[0] and worst[1] have {sizes} records; {self.apart}")
         return "\n".join([*lines, f"- {self.shown}"] if self.shown else lines)
+
+    def _within(self) -> str:
+        if self.found <= self.claimed:
+            return ""
+        kind = "roots" if self.norm == "l2" else "floats"
+        return f", which is within the tolerance of {float(self.tolerance):.2g} for {kind}"
 
     def to_json(self) -> str:
         """The same as JSON; records only where they were made up."""
@@ -66,6 +74,8 @@ class SensitivityFinding:
                 "why": self.why,
                 "sizes": [_length(one) for one in self.worst],
                 "worst": self.shown or None,
+                "apart": self.apart,
+                "tolerance": str(self.tolerance),
                 "tried": self.tried,
                 "seconds": self.seconds,
                 "words": str(self),

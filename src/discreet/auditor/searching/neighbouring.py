@@ -17,7 +17,8 @@ from discreet.exact import integer
 from discreet.neighbors import Relation
 
 ABSENT: Final = object()
-LARGEST: Final = 1024
+LARGEST: Final = 4096
+_FRESH: Final = 1024  # records of a pair that has no known shape, unless a size is given
 _VALUES: Final = 8
 KEPT, REVERSED, RISING, FALLING = range(4)  # orders; later ones are shuffles
 
@@ -69,6 +70,20 @@ class Pair:
         second.insert(place, self.right)
         return first, _ordered(second, self.order)
 
+    def in_words(self, *, shown: bool) -> str:
+        """What the second one has that the first one has not.
+
+        >>> Pair((1, 1), 3, 4, order=REVERSED).in_words(shown=True)
+        'worst[1] has 4 where worst[0] has 3, and another order'
+        """
+        left, right = (repr(one) for one in (self.left, self.right))
+        if self.left is ABSENT:
+            told = f"worst[1] has one record more{f': {right}' if shown else ''}"
+        else:
+            told = "worst[1] has another record in place of one of worst[0]"
+            told = f"worst[1] has {right} where worst[0] has {left}" if shown else told
+        return told + (", and another order" if self.order != KEPT else "")
+
     def datasets(self, domain: Domain) -> tuple[Any, Any]:
         """As a function of data gets to see them."""
         first, second = self.lists()
@@ -106,11 +121,14 @@ class Changes:
     def fresh(self, stream: Stream, turn: int) -> Pair:
         """A new pair: small ones at first."""
         least = self.sizes.least - (self.relation is Relation.REPLACE)
-        room = 2 ** stream.below(2 + min(turn // 50, self.sizes.most.bit_length()))
+        room = 2 ** stream.below(2 + min(turn // 50, min(self.sizes.most, _FRESH).bit_length()))
         many = min(max(least, 0) + stream.below(room), self.sizes.most - 1)
-        # Of few different values, so that some are equal: these round in the same direction.
-        values = [self.domain.draw(stream) for _ in range(1 + stream.below(_VALUES))]
-        both = tuple(stream.picks(values, many))
+        if stream.below(3) == 0:  # all different: some are where nobody looks
+            both = tuple(self.domain.spread(stream, many))
+        else:
+            # Of few different values, so that some are equal: these round in the same direction.
+            values = [self.domain.draw(stream) for _ in range(1 + stream.below(_VALUES))]
+            both = tuple(stream.picks(values, many))
         return self._with_order(Pair(both, self._left(stream), self.domain.draw(stream)), stream)
 
     def changed(self, pair: Pair, stream: Stream) -> Pair:

@@ -102,6 +102,13 @@ class Numbers:
         size = (1 + stream.unit()) * 2.0 ** (bits if self.whole or way < 8 else -stream.below(60))
         return self._fit(size if stream.below(2) else -size)
 
+    def spread(self, stream: Stream, many: int) -> list[Any]:
+        """Anywhere between the ends, as evenly as chance has it."""
+        if self.whole:
+            return [self.lower + stream.below(self.upper - self.lower + 1) for _ in range(many)]
+        shares = [stream.unit() for _ in range(many)]
+        return [self._fit(self.lower + u * self._half + u * self._half) for u in shares]
+
     def near(self, record: Any, stream: Stream) -> Any:
         """A step, a quarter, a factor of two away."""
         if record != record or record in (math.inf, -math.inf):

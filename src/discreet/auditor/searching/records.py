@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -40,6 +40,10 @@ class Domain(Protocol):
         """Some record."""
         ...
 
+    def spread(self, stream: Stream, many: int) -> list[Any]:
+        """Records from all over, different ones if there are enough."""
+        ...
+
     def near(self, record: Any, stream: Stream) -> Any:
         """One that differs a little."""
         ...
@@ -67,6 +71,11 @@ class Listed:
     def draw(self, stream: Stream) -> Any:
         """One of them."""
         return stream.choose(self.values)
+
+    def spread(self, stream: Stream, many: int) -> list[Any]:
+        """All in turn."""
+        first = stream.below(len(self.values))
+        return [self.values[(first + i) % len(self.values)] for i in range(many)]
 
     def near(self, record: Any, stream: Stream) -> Any:
         """Another."""
@@ -99,6 +108,10 @@ class Made:
     def draw(self, stream: Stream) -> Any:
         """From anywhere."""
         return self.make(*(stream.unit() for _ in range(self.arity)))
+
+    def spread(self, stream: Stream, many: int) -> list[Any]:
+        """Each from anywhere."""
+        return [self.draw(stream) for _ in range(many)]
 
     def near(self, record: Any, stream: Stream) -> Any:
         """From anywhere else."""
@@ -139,6 +152,11 @@ class Columns:
     def draw(self, stream: Stream) -> Any:
         """Each column by itself."""
         return tuple(column.draw(stream) for column in self.columns)
+
+    def spread(self, stream: Stream, many: int) -> list[Any]:
+        """Each column in an order of its own."""
+        columns = [stream.order(column.spread(stream, many)) for column in self.columns]
+        return list(zip(*columns, strict=True))
 
     def near(self, record: Any, stream: Stream) -> Any:
         """One column moves."""
@@ -210,7 +228,14 @@ def _is_dtype(name: str) -> bool:
 
 def _arity(function: Callable[..., Any]) -> int:
     try:
-        parameters: Iterable[Any] = inspect.signature(function).parameters.values()
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return 1
+    if not parameters:
+        raise InvalidArgument(
+            name="domain",
+            expected="a function of numbers in [0, 1)",
+            given="one without parameters",
+            hint="as in lambda u: round(100 * u)",
+        )
     return sum(one.kind in (0, 1) and one.default is one.empty for one in parameters) or 1

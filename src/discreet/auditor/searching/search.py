@@ -11,12 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from discreet.auditor.moving import TOLERANCE, Apart, move
+from discreet.auditor.moving import TOLERANCE, Apart, move, numeric
 from discreet.auditor.recorder import Norm
+from discreet.auditor.searching.chains import chains, jumps
 from discreet.auditor.searching.neighbouring import KEPT, Changes, Pair
 from discreet.auditor.searching.starts import starts
 from discreet.auditor.searching.stream import Stream
@@ -24,6 +26,8 @@ from discreet.auditor.searching.stream import Stream
 _KEPT = 6  # pairs to climb from
 _SHRINKS = 400
 _SIMPLE = (0, 0.0, 1, 1.0)
+_CHAINED = 250  # tries between two chains
+_SEARCHING = 0.8  # of the seconds; the rest is for making the worst pair small
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Seen:
     pair: Pair
     distance: Fraction | float
     exceeds: bool
+    answers: tuple[Any, Any]
     why: str = ""
 
 
@@ -59,7 +64,7 @@ class Search:
     ) -> None:
         self.f, self.changes, self.norm, self.claimed = f, changes, norm, claimed
         self.tolerance, self.tries, self.seconds = tolerance, tries, seconds
-        self.tried, self.answered = 0, 0
+        self.tried, self.answered, self.numeric = 0, 0, False
         self.best: list[Seen] = []  # to climb from
         self.worst: Seen | None = None  # the smallest pair that moved most
         self._begun = time.monotonic()
@@ -72,7 +77,7 @@ class Search:
     def run(self) -> None:
         """Until tries or seconds are used up, or nothing worse can come."""
         for pair in self._pairs():
-            if self._over() or (self.worst is not None and math.isinf(self.worst.distance)):
+            if self._over(_SEARCHING) or self._hopeless():
                 return
             self._keep(self.look(pair))
 
@@ -82,15 +87,17 @@ class Search:
         x, y = (self.answer(data) for data in pair.datasets(self.changes.domain))
         if isinstance(x, Raised) or isinstance(y, Raised):
             if x == y:
-                return Seen(pair, Fraction(0), False)
+                return Seen(pair, Fraction(0), False, (x, y))
             told = [a.kind if isinstance(a, Raised) else "an answer" for a in (x, y)]
-            return Seen(pair, math.inf, True, f"f gives {told[0]} on one, {told[1]} on the other")
+            why = f"f gives {told[0]} on one, {told[1]} on the other"
+            return Seen(pair, math.inf, True, (x, y), why)
         self.answered += 1
+        self.numeric = self.numeric or numeric(x) or numeric(y)
         moved = move(x, y)
         if isinstance(moved, Apart):
-            return Seen(pair, math.inf, True, f"of the answers, {moved.words}")
+            return Seen(pair, math.inf, True, (x, y), f"of the answers, {moved.words}")
         exceeds = moved.exceeds(self.claimed, self.norm, tolerance=self.tolerance)
-        return Seen(pair, moved.size(self.norm), exceeds)
+        return Seen(pair, moved.size(self.norm), exceeds, (x, y))
 
     def answer(self, data: Any) -> Any:
         """What f says; an error is an answer too. The data is a copy: f may change it."""
@@ -111,8 +118,8 @@ class Search:
             progress = False
             for pair in self._smaller(seen.pair):
                 left -= 1
-                if left <= 0:
-                    break
+                if left <= 0 or (self.seconds is not None and self.spent >= self.seconds):
+                    return seen
                 new = self.look(pair) if self.changes.fits(pair) else None
                 if new is not None and new.exceeds and new.distance >= least:
                     seen, progress = new, True
@@ -123,15 +130,34 @@ class Search:
 
     def _pairs(self) -> Iterator[Pair]:
         begun = (pair for pair in starts(self.changes) if self.changes.fits(pair))
-        stream = Stream("search")
+        stream, ways = Stream("search"), chains(self.changes, Stream("chains"))
         for turn in range(1 << 62):
             start = next(begun, None) if turn < 200 or turn % 3 == 0 else None
+            if turn % _CHAINED == _CHAINED // 2:
+                for chain in islice(ways, 4 if turn < _CHAINED else 1):
+                    yield from jumps(chain, self._on_the_way, self._between)
             if start is not None:
                 yield start
             elif turn % 3 == 1 or not self.best:
                 yield self.changes.fresh(stream, turn)
             else:
                 yield self.changes.changed(stream.choose(self.best).pair, stream)
+
+    def _on_the_way(self, records: list[Any]) -> Any:
+        """The answer for a dataset on a chain; none if time is up."""
+        if self._over(_SEARCHING):
+            return None
+        self.tried += 1
+        return self.answer(self.changes.domain.dataset(records))
+
+    def _between(self, x: Any, y: Any) -> Fraction | float:
+        if isinstance(x, Raised) or isinstance(y, Raised):
+            return Fraction(0) if x == y else math.inf
+        moved = move(x, y)
+        return math.inf if isinstance(moved, Apart) else moved.size(self.norm)
+
+    def _hopeless(self) -> bool:
+        return self.worst is not None and math.isinf(self.worst.distance)
 
     def _keep(self, seen: Seen) -> None:
         """Among the best; of two equally far apart, the later one, so that climbing moves on."""
@@ -140,10 +166,10 @@ class Search:
         others = [one for one in self.best if one.distance != seen.distance]
         self.best = sorted([seen, *others], key=lambda one: one.distance, reverse=True)[:_KEPT]
 
-    def _over(self) -> bool:
+    def _over(self, share: float) -> bool:
         if self.tries is not None and self.tried >= self.tries:
             return True
-        return self.seconds is not None and self.spent >= self.seconds
+        return self.seconds is not None and self.spent >= share * self.seconds
 
     def _smaller(self, pair: Pair) -> Iterator[Pair]:
         both = pair.both

@@ -15,6 +15,7 @@ from discreet.auditor.searching.numbers import Numbers
 from discreet.neighbors import Relation
 
 _FEW = 24  # edges that are paired with each other
+_TYPES = (8, 16, 32, 7, 15, 31)  # bits of integers, with and without a sign
 _MANY = (15, 63, 255, 1023, 4095)  # records that share a value
 
 
@@ -26,7 +27,11 @@ def starts(changes: Changes) -> Iterator[Pair]:
     yield from _alone(changes, base)
     shapes = [_listed(changes), _spread(changes), _beside(changes, least)]
     if isinstance(changes.domain, Numbers):
-        shapes += [_rounding(changes, changes.domain), _heavy_last(changes, changes.domain)]
+        shapes += [
+            _wrapping(changes, changes.domain),
+            _rounding(changes, changes.domain),
+            _heavy_last(changes, changes.domain),
+        ]
     yield from _in_turn(shapes)
 
 
@@ -93,6 +98,19 @@ def _ladder(changes: Changes, domain: Numbers, many: int) -> Iterator[Pair]:
     left = ABSENT if changes.relation is Relation.ADD_REMOVE else rungs[0]
     yield Pair(tuple(rungs[1:-1]), left, rungs[-1], place=0)
     yield Pair(tuple(rungs[1:-1]), left, rungs[-1], place=0, order=RISING)
+
+
+def _wrapping(changes: Changes, domain: Numbers) -> Iterator[Pair]:
+    """B1: as many copies of an end as a type holds, and one that it does not."""
+    if not domain.whole:
+        return
+    ends = ((domain.upper, domain.lower), (domain.lower, domain.upper))
+    for bits, (end, other) in product(_TYPES, ends):
+        many = -(-(2**bits) // abs(end)) if end else 0
+        for copies in (many - 1, many):  # the first sum at the limit, and the first above it
+            if 0 < copies < changes.sizes.most:
+                left = ABSENT if changes.relation is Relation.ADD_REMOVE else other
+                yield Pair((end,) * copies, left, end, place=copies)
 
 
 def _rounding(changes: Changes, domain: Numbers) -> Iterator[Pair]:

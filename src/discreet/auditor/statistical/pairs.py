@@ -30,7 +30,9 @@ def read_pair(pair: Any) -> Pair:
         raise InvalidArgument(
             name="pair",
             expected="two neighbouring inputs, (x, x_neighbour)",
-            given=InvalidArgument.describe_data(pair),
+            given=f"{len(pair)} of them"
+            if isinstance(pair, tuple | list)
+            else InvalidArgument.describe_data(pair),
         )
     return pair[0], pair[1]
 
