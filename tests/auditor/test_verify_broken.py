@@ -228,6 +228,7 @@ def test_one_neighbour_in_many_is_not_overlooked():
         return laws.Finite((0, 1), (3, 1) if value == 3 else (1, 1))
 
     assert verify(ByLaw(law, Categories(5)), dp.Pure("1/2")).violated
+    assert verify(ByLaw(law, Categories(50)), dp.Pure("1/2")).violated
     assert verify(ByLaw(law, Categories(3)), dp.Pure("1/2")).proven
 
 

@@ -85,11 +85,22 @@ def test_choices_streams_means_and_keys_that_change_are_not_proven():
 
     assert verify(ByLaw(cut, Mean(100)), Pure(1)).violated
 
+    def mean(value):
+        return RealGaussian(value, ONE if value < Fraction(1, 4) else Fraction(1, 10**4))
+
+    assert verify(ByLaw(mean, Mean(100)), TotalVariation("1/100")).violated
+
     def kept(n):
         return Finite((False, True), (1, 1) if n == 1000 else (max(0, 3 - n), min(n, 3)))
 
     found = verify(ByLaw(kept, UnitCounts(1)), Approx(1, "1/2"))
     assert not found.proven
+
+
+def test_noise_that_is_cut_to_an_interval_does_not_move_as_a_whole():
+    """How far 0 and 1 are apart does not say how far 50 and 51 are."""
+    law = ByLaw(lambda v: CutGaussian(v, 100, (0, 100)), WHOLE)
+    assert not verify(law, Pure(3)).proven
 
 
 def test_a_form_is_that_of_our_own_types_alone():
@@ -141,10 +152,16 @@ class OnGrid:
 
 
 def test_two_grids_are_compared_on_both():
-    """Half of what the finer one puts out lies between the multiples of the coarser one."""
-    law = ByLaw(lambda v: OnGrid(Fraction(1, 1 + v)))
-    found = verify(law, TotalVariation("3/10"), pairs=[(0, 1)])
-    assert found.violated and found.found[0] == pytest.approx(0.3932238664829637)
+    """Steps of 1/2 and of 1/3: most of what the finer one puts out is not on the coarser one."""
+    p = {Fraction(k, 2): DiscreteLaplace(0, 1).pmf(k) for k in range(-60, 61)}
+    q = {Fraction(k, 3): DiscreteLaplace(0, 1).pmf(k) for k in range(-60, 61)}
+    sticks = [
+        sum(max(0, m - math.e * b.get(x, 0)) for x, m in a.items()) for a, b in ((p, q), (q, p))
+    ]
+    assert sticks[1] > sticks[0] + 0.01
+    law = ByLaw(lambda v: OnGrid(Fraction(1, 2 + v)))
+    found = verify(law, Approx(1, Fraction(sum(sticks) / 2)), pairs=[(0, 1)])
+    assert found.violated and found.found[0] == pytest.approx(sticks[1])
 
 
 @dataclass(frozen=True)
@@ -471,3 +488,26 @@ def test_pairs_may_be_any_pairs():
         verify(law, Pure(1), pairs=[0])
     with pytest.raises(dp.InvalidArgument, match=r"law\(value\)"):
         verify(ByLaw(5), Pure(1), pairs=[(0, 1)])
+
+
+def test_what_is_only_tried_is_tried_for_a_while(monkeypatch):
+    """Proofs and given pairs are not cut short."""
+    monkeypatch.setattr("discreet.auditor.verify._SECONDS", -1)
+    found = verify(dp.PoissonSampled(dp.Gaussian(sensitivity=1, sigma=1), rate=0.3))
+    assert found.tried == 1 and "left out" in found.why and not found.proven
+    assert verify(dp.RandomizedResponse(epsilon=1, categories=4)).tried == 6
+    law = ByLaw(lambda v: Finite((0, 1), (1, 1 + v)))
+    assert verify(law, Pure(1), pairs=[(0, 1), (0, 0)]).tried == 2
+
+
+def test_a_law_may_be_a_dict_of_probabilities():
+    """Catches a refusal of what anybody would write down first."""
+
+    class Coin:
+        guarantee = Pure(1)
+
+        def law(self, value):
+            return {value: Fraction(3, 4), 1 - value: Fraction(1, 4)}
+
+    finding = verify(Coin(), pairs=[(0, 1)])
+    assert finding.violated and finding.found[0] == pytest.approx(math.log(3))

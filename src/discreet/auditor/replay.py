@@ -106,8 +106,8 @@ def _notes(first: Run, loose: set[Key], found: Iterable[Difference]) -> Iterator
     if random:
         yield (
             "not compared, since two runs on the same input differ there: "
-            f"{'; '.join(random)}. Hand what is random through recorder.released, or give "
-            "same_noise="
+            f"{'; '.join(random)}. Hand random values through recorder.released, with drawn=True "
+            "if they have nothing to do with the data, or give same_noise="
         )
     if not first.whole and first.output is not None:
         yield (

@@ -16,7 +16,7 @@ from typing import Any
 
 from discreet.auditor.exactly.comparing import sides
 from discreet.auditor.exactly.cutting import largest_log_ratio
-from discreet.auditor.exactly.families import form, is_noise
+from discreet.auditor.exactly.families import form, is_noise, place
 from discreet.auditor.exactly.judging import judge
 from discreet.auditor.exactly.neighbours import Pair, Plan, Proof, Several
 from discreet.auditor.exactly.probing import Look, look, numbers, whole_numbers
@@ -46,7 +46,8 @@ def of_numbers(law: Law, inputs: Numbers, claim: Guarantee) -> Plan:
     if inputs.integers and shift >= 1:
         pairs.append((0, shift))
         if inputs.norm == "l1":
-            proofs.append(_MOVED if is_noise(law(0)) else None)
+            moves = is_noise(law(0)) and not isinstance(law(0), CutGaussian)
+            proofs.append(_MOVED if moves else None)
         else:
             proofs.append(_unrounded(law(0), largest, claim))
     if inputs.reals:
@@ -102,11 +103,14 @@ def of_mean(law: Law, inputs: Mean, claim: Guarantee) -> Plan:
         return _of_cut(law, step, pairs, claim)
     starts = _means(step)
     laws = {start: law(start) for start in starts}
-    shifts = {law(start + step).center - laws[start].center for start in starts}
-    forms = {form(one) for one in laws.values()}
-    if None in forms or len(forms) > 1 or len(shifts) > 1:
-        odd = [x for x in starts if form(laws[x]) != form(laws[Fraction(0)])][:4]
-        return Plan(pairs + [(x, x + step) for x in odd])
+    if not is_noise(laws[starts[0]]):
+        return Plan(pairs)
+    moved = {start: law(start + step) for start in starts}
+    one = form(laws[starts[0]])
+    odd = [x for x in starts if form(laws[x]) != one or form(moved[x]) != one]
+    shifts = {place(moved[x]) - place(laws[x]) for x in starts if not odd}
+    if odd or len(shifts) > 1:
+        return Plan(pairs + [(x, x + step) for x in odd[:4]])
     words = f"{_MOVED}; the mean moves by 1/n at most; {Look(len(starts), ()).words}"
     return Plan(pairs, proof=Proof(words))
 

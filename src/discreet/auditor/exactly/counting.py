@@ -9,7 +9,7 @@ from typing import Any
 from discreet.auditor.exactly.comparing import sides
 from discreet.auditor.exactly.judging import judge
 from discreet.auditor.exactly.neighbours import Pair, Plan, Proof, Several
-from discreet.auditor.exactly.probing import look, whole_numbers
+from discreet.auditor.exactly.probing import laws_at, look, whole_numbers
 from discreet.balls import ball
 from discreet.guarantees import Guarantee
 from discreet.inputs import RowCounts, UnitCounts
@@ -47,18 +47,16 @@ def of_unit_counts(law: Law, inputs: UnitCounts, claim: Guarantee) -> Plan:
 
 def _threshold_proof(law: Law, claim: Guarantee) -> Proof | None:
     """From one unit on, "kept" is a function of the noisy count, if the claim holds for that."""
-    sizes = _many_sizes(1)
-    kept = [law(n) for n in sizes]
-    counts: list[Any] = [getattr(one, "count", None) for one in kept]
-    seen = look(dict(zip(sizes, counts, strict=True)).__getitem__, sizes)
-    thresholds = {getattr(one, "threshold", None) for one in kept}
+    kept = dict(laws_at(law, _many_sizes(1)))
+    seen = look(lambda n: getattr(kept[n], "count", None), kept)
+    thresholds = {getattr(one, "threshold", None) for one in kept.values()}
     if not seen.one_form or None in thresholds or len(thresholds) > 1:
         return None
     threshold = thresholds.pop()
-    for one, count in zip(kept[:_CHECKED], counts, strict=False):
-        if not one.mass(True).overlaps(count.above(threshold)):
+    for one in list(kept.values())[:_CHECKED]:
+        if not one.mass(True).overlaps(one.count.above(threshold)):
             return None  # it is not kept by its noisy count
-    if not all(judge(side, claim).holds for side in sides(counts[0], counts[1])):
+    if not all(judge(side, claim).holds for side in sides(kept[1].count, kept[2].count)):
         return None
     words = "from one unit on a key is kept by its noisy count, for which the claim holds"
     return Proof(f"{words}; {seen.words}")
@@ -75,8 +73,8 @@ def _sizes(law: Law) -> tuple[range, int]:
     for n in range(1, _MOST_UNITS):
         missed = law(n).mass(False)
         if missed.is_zero():
-            larger = _many_sizes(n)
-            certain = all(law(m).mass(False).is_zero() for m in larger)
+            larger = [one for _, one in laws_at(law, _many_sizes(n))]
+            certain = all(one.mass(False).is_zero() for one in larger)
             return range(n), len(larger) + n if certain else 0
         if missed < ball(0) + _SURE:
             return range(n), 0

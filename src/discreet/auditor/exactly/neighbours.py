@@ -35,6 +35,7 @@ class Plan:
     why: str = "the worst of the neighbours tried"
     climb: Climb | None = None
     proof: Proof | None = None
+    every: bool = False  #: all pairs are compared, however long that takes
     short: str = ""  #: what was not tried, where that is so much that "holds" would mislead
 
 

@@ -8,7 +8,7 @@ so, and what looks different there is compared like any other neighbour.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -53,11 +53,7 @@ def look(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Look:
     first: Any = None
     same = 0
     odd: list[Any] = []
-    for value in inputs:
-        try:
-            one = law(value)
-        except _NOT_AN_INPUT:
-            continue  # what has no law is no input
+    for value, one in laws_at(law, inputs):
         found = form(one)
         first = found if first is None else first
         if first is None:
@@ -67,6 +63,16 @@ def look(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Look:
         elif len(odd) < _MOST_ODD:
             odd.append(value)
     return Look(same, tuple(odd))
+
+
+def laws_at(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The laws at these inputs; what has no law is no input."""
+    for value in inputs:
+        try:
+            one = law(value)
+        except _NOT_AN_INPUT:
+            continue
+        yield value, one
 
 
 def whole_numbers(near: Iterable[int] = ()) -> list[int]:

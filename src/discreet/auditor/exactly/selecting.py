@@ -17,6 +17,7 @@ from discreet.laws.noisy_lead import NoisyLead
 Law = Callable[[Any], Any]
 
 _ALL_PAIRS = 12  # categories up to which every pair is compared
+_CHAIN = 64  # and how far, of more, each is compared with the next
 _LEADS = (0, 1, 2, 4, 6, 8, 14)
 _SIZES = (2, 3, 5)
 
@@ -27,7 +28,8 @@ def of_categories(law: Law, inputs: Categories, claim: Guarantee) -> Plan:
         pairs: list[Pair] = list(combinations(range(inputs.count), 2))
         return Plan(pairs, proof=Proof("all pairs of categories were compared"))
     last = inputs.count - 1
-    return Plan([(0, 1), (0, last), (last - 1, last), (last // 2, 0)])
+    pairs = [(i, i + 1) for i in range(min(last, _CHAIN))]
+    return Plan([*pairs, (0, last), (last - 1, last), (last // 2, 0)])
 
 
 def of_scores(law: Law, inputs: Scores, claim: Guarantee) -> Plan:

@@ -23,7 +23,10 @@ _BESIDE = 20  # if something differs that came out beside it
 # If noise was nowhere to be seen. Noise that is zero 98 times in 100 shows with probability
 # 1 − 0.98¹⁰⁰⁰ > 1 − 2·10⁻⁹; in fewer runs it may be noise on a grid that is seldom anything else.
 _BARE = 1000
-_BARE_SECONDS = 2.0
+_BARE_SECONDS = 10.0
+_KNOWN = 50  # where a law says how often it is
+_ROUNDS = 2  # at least, however slow
+_SECONDS = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,35 +54,42 @@ def settled(
     kept = [one for one in left if one[0][0] != "bare" and not covered(one[0], loose)]
     sure |= {key for key, _ in kept}
     yield from kept
-    bare = [one for one in left if one[0][0] == "bare"]
-    runs = _bare(turn, {key for key, _ in bare}, loose, again)
-    known = {("bare", one.name, one.nth) for one in turn.a.notes.points if _has_law(one.noise)}
-    for key, one in bare:
-        if key not in loose:
-            certain = runs >= _BARE and key not in known
-            yield key, one if certain else replace(one, kind="unsure")
+    yield from _without_noise(turn, [one for one in left if one[0] in new], loose, sure, again)
 
 
 def _look(
     turn: Turn, keys: list[Key], loose: set[Key], again: Callable[[Run], Run], times: int
 ) -> None:
-    for _ in range(times):
-        if all(covered(key, loose) for key in keys):
+    begun = time.monotonic()
+    for turns in range(times):
+        late = turns >= _ROUNDS and time.monotonic() - begun > _SECONDS
+        if late or all(covered(key, loose) for key in keys):
             return
         for run in (turn.a, turn.b):
             changed = set(unsteady(run, again(run)))
             loose |= {key for key in keys if covered(key, changed)}
 
 
-def _bare(turn: Turn, keys: set[Key], loose: set[Key], again: Again) -> int:
-    """Runs until every one of them has shown noise."""
+def _without_noise(
+    turn: Turn,
+    found: list[tuple[Key, Difference]],
+    loose: set[Key],
+    sure: set[Key],
+    again: Again,
+) -> Iterator[tuple[Key, Difference]]:
+    """Where no run has shown noise. Where a law is known that is no violation, and looks odd."""
+    known = {("bare", one.name, one.nth) for one in turn.a.notes.points if _has_law(one.noise)}
+    bare = [one for one in found if one[0][0] == "bare"]
+    keys, most = {key for key, _ in bare}, _BARE if {key for key, _ in bare} - known else _KNOWN
     begun, runs = time.monotonic(), 0
-    while runs < _BARE and time.monotonic() - begun < _BARE_SECONDS:
-        if not keys - loose:
-            break
+    while runs < most and keys - loose and time.monotonic() - begun < _BARE_SECONDS:
         loose |= keys & set(unsteady(turn.a, again(turn.a, False)))
         runs += 1
-    return runs
+    for key, one in bare:
+        if key not in loose:
+            sure.add(key)
+            certain = runs >= _BARE and key not in known
+            yield key, one if certain else replace(one, kind="unsure")
 
 
 def _has_law(noise: object) -> bool:

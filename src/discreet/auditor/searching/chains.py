@@ -78,10 +78,10 @@ def _chain(changes: Changes, records: list[Any], base: Any) -> Chain:
     """As long as datasets may be."""
     sizes = changes.sizes
     if changes.relation is Relation.ADD_REMOVE:
-        many = min(sizes.most, sizes.least + LONGEST)
+        many = min(sizes.usual, sizes.least + LONGEST)
         enough = [records[i % len(records)] for i in range(many)]
         return Chain(tuple(enough), ABSENT, sizes.least)
-    many = max(sizes.least, min(sizes.most, LONGEST))
+    many = max(sizes.least, min(sizes.usual, LONGEST))
     enough = [records[i % len(records)] for i in range(min(many, LONGEST))]
     return Chain((*[base] * (many - len(enough)), *enough), base, many - len(enough))
 

@@ -17,8 +17,10 @@ from discreet.exact import integer
 from discreet.neighbors import Relation
 
 ABSENT: Final = object()
-LARGEST: Final = 4096
-_FRESH: Final = 1024  # records of a pair that has no known shape, unless a size is given
+# Unless sizes are given: in all shapes, and where integers wrap. Sums of floats are left to right
+# within 10⁻⁹ of their claim up to about 2,000 records, and so are not accused by default.
+LARGEST: Final = 1024
+WIDEST: Final = 4096
 _VALUES: Final = 8
 KEPT, REVERSED, RISING, FALLING = range(4)  # orders; later ones are shuffles
 
@@ -29,13 +31,14 @@ class Sizes:
 
     least: int
     most: int
+    usual: int  # most, but where integers wrap
 
     @classmethod
     def read(cls, size: int | tuple[int, int] | None, relation: Relation) -> Sizes:
         """A number is the public size under replace, and the largest one under add-remove."""
         replaced = relation is Relation.REPLACE
         if size is None:
-            return cls(int(replaced), LARGEST)
+            return cls(int(replaced), WIDEST, LARGEST)
         if isinstance(size, tuple | list):
             least, most = (integer(end, name="size", minimum=0) for end in size)
         else:
@@ -48,7 +51,7 @@ class Sizes:
                 given=f"from {least:,} to {most:,} records",
                 hint="under add-remove one of them has a record more",
             )
-        return cls(max(least, int(replaced)), most)
+        return cls(max(least, int(replaced)), most, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +124,8 @@ class Changes:
     def fresh(self, stream: Stream, turn: int) -> Pair:
         """A new pair: small ones at first."""
         least = self.sizes.least - (self.relation is Relation.REPLACE)
-        room = 2 ** stream.below(2 + min(turn // 50, min(self.sizes.most, _FRESH).bit_length()))
-        many = min(max(least, 0) + stream.below(room), self.sizes.most - 1)
+        room = 2 ** stream.below(2 + min(turn // 50, self.sizes.usual.bit_length()))
+        many = min(max(least, 0) + stream.below(room), self.sizes.usual - 1)
         if stream.below(3) == 0:  # all different: some are where nobody looks
             both = tuple(self.domain.spread(stream, many))
         else:
@@ -179,7 +182,7 @@ class Changes:
 
     def _more(self, pair: Pair, stream: Stream) -> Pair:
         more = pair.both if stream.below(2) else (self.domain.draw(stream),)
-        room = self.sizes.most - 1 - len(pair.both)
+        room = max(0, self.sizes.usual - 1 - len(pair.both))
         return replace(pair, both=(*pair.both, *more[:room]))
 
     def _fewer(self, pair: Pair, stream: Stream) -> Pair:

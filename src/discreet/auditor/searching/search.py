@@ -74,6 +74,11 @@ class Search:
         """Seconds so far."""
         return time.monotonic() - self._begun
 
+    @property
+    def late(self) -> bool:
+        """Is the time up?"""
+        return self.seconds is not None and self.spent >= self.seconds
+
     def run(self) -> None:
         """Until tries or seconds are used up, or nothing worse can come."""
         for pair in self._pairs():
@@ -118,7 +123,7 @@ class Search:
             progress = False
             for pair in self._smaller(seen.pair):
                 left -= 1
-                if left <= 0 or (self.seconds is not None and self.spent >= self.seconds):
+                if left <= 0 or self.late:
                     return seen
                 new = self.look(pair) if self.changes.fits(pair) else None
                 if new is not None and new.exceeds and new.distance >= least:

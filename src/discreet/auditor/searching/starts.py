@@ -118,7 +118,7 @@ def _rounding(changes: Changes, domain: Numbers) -> Iterator[Pair]:
     value that decides in which direction."""
     if domain.whole:
         return
-    sizes = [many for many in _MANY if many < changes.sizes.most] or [changes.sizes.most - 1]
+    sizes = [many for many in _MANY if many < changes.sizes.usual] or [changes.sizes.usual - 1]
     for bits, many in product((50, 51, 49, 52, 40, 30, 20, 0, -20), sizes):
         m = 2.0**bits if bits > 0 else domain.upper * 2.0 ** (bits - 1)
         unit = 1.0 if bits > 0 else m
@@ -136,7 +136,7 @@ def _heavy_last(changes: Changes, domain: Numbers) -> Iterator[Pair]:
     """B3: one large value before, or after, many small ones."""
     if not changes.shuffled:
         return
-    sizes = [many for many in _MANY if many < changes.sizes.most]
+    sizes = [many for many in _MANY if many < changes.sizes.usual]
     for heavy, many in product((2.0**53, 2.0**54, 2.0**60, domain.upper), sizes):
         for light in (1, 0.5, heavy * 2.0**-54, heavy * 2.0**-53):
             record = int(light) if domain.whole else float(light)
