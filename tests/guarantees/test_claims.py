@@ -64,7 +64,7 @@ def test_claim_03_the_bound_holds_and_is_nearly_reached(spread):
 
 @pytest.mark.parametrize(("m", "sigma"), [(10, 0.05), (1, 0.2), (3, 0.1)])
 def test_claim_03_the_misprint_is_wrong(m, sigma):
-    """For mσ from 0.16 to 0.905 the printed 1/√(2πmσ) lies below the true distance: not a loose bound, none."""
+    """For mσ from 0.16 to 0.905 the printed 1/√(2πmσ) is below the true distance: no bound."""
     true_tv = GDP(1 / (m * Fraction(str(sigma)))).tv
     assert misprint(m * sigma) < true_tv <= bounds.gaussian_tv(m=m, sigma=sigma)
 
