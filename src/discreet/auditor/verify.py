@@ -37,10 +37,11 @@ def verify(
 
     ``mechanism`` is anything with ``law(value)``, which is a law of `discreet.laws` or a dict of
     probabilities; its own ``guarantee`` is the claim unless one is given, and its ``inputs`` say
-    what neighbours look like unless ``pairs`` lists some. Both orders of every pair are compared, by exact sums and outward bounds. The result says whether
-    it covers all neighbours (``proven``) or only those tried. A proof for all neighbours rests on
-    the form of the law, such as one noise around every input. That is an assumption: ``why`` says
-    at how many inputs the law was looked at, and had that form.
+    what neighbours look like unless ``pairs`` lists some. Both orders of every pair are compared,
+    by exact sums and outward bounds. The result says whether it covers all neighbours
+    (``proven``) or only those tried. A proof for all neighbours rests on the form of the law,
+    such as one noise around every input. That is an assumption: ``why`` says at how many inputs
+    the law was looked at, and had that form.
 
     >>> from discreet.guarantees import Pure
     >>> from discreet.laws import DiscreteLaplace
