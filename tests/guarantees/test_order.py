@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, Refused
@@ -85,6 +85,7 @@ def test_limits_in_every_notion():
 
 
 @pytest.mark.no_cover
+@settings(max_examples=60)  # each looks for the best of all lines
 @given(pairs | unbounded, st.fractions(0, 1, max_denominator=50), reals)
 def test_no_line_of_the_profile_is_below_the_best_hit_rate(g, f, x):
     """The trade-off curve is the least of its lines: catches a search that stops elsewhere."""
@@ -110,6 +111,7 @@ def test_claim_16_posterior_after_randomized_response():
 
 
 @pytest.mark.no_cover
+@settings(max_examples=60)  # each looks for the best of all lines
 @given(pairs | unbounded, st.floats(0.01, 0.99), st.floats(0.01, 0.9), reals)
 def test_posterior_of_likely_events_holds_for_each_line(g, prior, tau, x):
     """odds ≤ e^x·τ/(τ − δ(x)) for each x with δ(x) < τ, and never less than the prior."""

@@ -61,7 +61,7 @@ def with_threshold_noise(mechanism: SparseVector, scale: Fraction) -> SparseAnsw
 @pytest.mark.parametrize(
     "asked",
     [
-        pytest.param(lambda m: m.release(SCORES), id="list"),
+        pytest.param(lambda m: m.release(SCORES), id="list", marks=pytest.mark.long),  # as arrays
         pytest.param(lambda m: m.release(np.array(SCORES, np.float32)), id="array"),
         pytest.param(lambda m: m.release(iter(SCORES)), id="iterator"),
     ],

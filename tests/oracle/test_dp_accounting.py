@@ -74,7 +74,7 @@ def check(seed, cases):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_d1_ours_is_never_below_theirs_from_below_and_never_above_theirs_from_above(seed):
     """Below their optimistic bound, ours would be wrong; above their pessimistic one, it would
     be looser than what exists. Four compositions a seed here, 300 in `make test-long`."""

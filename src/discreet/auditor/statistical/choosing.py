@@ -84,7 +84,12 @@ def plainest(found: Sequence[Candidate], scores: FloatArray) -> Candidate:
     """Among those within a hundredth of the best score, the one that is said most easily."""
     enough = scores.max() - 0.01 * abs(scores.max())
     near = [c for c, score in zip(found, scores, strict=True) if score >= enough]
-    return min(near, key=lambda c: (c.event.feature.is_learned, c.event.pieces))
+    return min(near, key=_how_hard_to_say)
+
+
+def _how_hard_to_say(candidate: Candidate) -> tuple[bool, bool, int]:
+    event = candidate.event
+    return event.feature.is_learned, event.feature.is_bits, event.pieces
 
 
 def screen(

@@ -55,6 +55,7 @@ class Feature:
     column: Callable[[Outputs], Column]
     words: Callable[[int], str] | None = None  #: what a key stands for
     is_learned: bool = False
+    is_bits: bool = False
     is_ratio: bool = False  #: grows with the likelihood ratio: only its ends are events
     rank: int = 0  #: looked at however little time there is (0), or where there is some
 
@@ -71,7 +72,8 @@ def features(reader: Reader, first: Outputs, other: Outputs) -> Iterator[Feature
     yield from _coordinates(chosen[:_FIRST], alone=width == 1)
     if width > 1:
         yield from _rows(width, both)
-    yield from _bits(first, chosen[:_BITS], alone=width == 1)
+    for feature in _bits(first, chosen[:_BITS], alone=width == 1):
+        yield replace(feature, is_bits=True)
     few = sorted(chosen[:_PAIRED])
     pairs = dict.fromkeys((*telling_pairs(first, other, _PAIRS), *combinations(few, 2)))
     for feature in (*_coordinates(chosen[_FIRST:], alone=False), *_pairs(list(pairs))):
