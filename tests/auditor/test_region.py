@@ -27,16 +27,17 @@ def test_the_bound_exceeds_the_truth_at_most_as_often_as_stated(p, q, risk, read
 
 
 def test_a_smaller_threshold_would_not_cover():
-    """The planted error: combining the tails as if they were one would exceed the risk."""
+    """The planted error: t = −log risk, as if there were one tail, covers too rarely. Also what
+    shows that the enumeration above can fail."""
     p, q, n, risk = 0.5, 0.2, 24, 0.2
     truth = math.log(p / q)
-    wrong = 2 * risk  # what a forgotten second tail amounts to, and more
+    planted = risk * (1 - math.log(risk))  # the risk that this t stands for: (1 + t)·e^(−t)
     mass_p, mass_q = (stats.binom.pmf(np.arange(n + 1), n, rate) for rate in (p, q))
     failing = sum(
         mass_p[k] * mass_q[other]
         for k in range(n + 1)
         for other in range(n + 1)
-        if least(epsilon_at(0.0), Counts(k, n, other, n), min(0.999, 3 * wrong)) > truth
+        if least(epsilon_at(0.0), Counts(k, n, other, n), planted) > truth
     )
     assert failing > risk
 
