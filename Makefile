@@ -1,4 +1,5 @@
-# `make demo` and `make test` need Python 3.11 or later, make and a package registry; no more.
+# `make demo` and `make test` need Python 3.11 or later, make and a package registry; no more, but for
+# a Chromium, which `make test` installs where it may.
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,17 +12,17 @@ TABLE_PEERS := opendp pipelinedp smartnoise tumult
 FLOOR := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
-	bench-audit clean
+.PHONY: help demo test browser test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
+	bench-audit bench-surveys bench-overfitting clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed ## release statistics on the bundled sample data
 	@$(BIN)/python -m discreet.demo
 
-test: $(VENV)/.installed-dev ## run every gate: lint, types, layers, tests, coverage
+test: $(VENV)/.installed-dev browser ## run every gate: lint, types, layers, tests, coverage
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -61,10 +62,27 @@ bench-ledger: $(VENV)/.installed-dev ## durable charges beside bare inserts
 bench-audit: $(VENV)/.installed-dev ## audit broken and correct mechanisms, beside the best possible test
 	$(BIN)/python -m benchmarks.auditing
 
+bench-surveys: $(VENV)/.installed-dev .venv-peer-pureldp/.installed ## survey answers beside NumPy's draws and pure-ldp
+	$(BIN)/python -m benchmarks.run --surveys
+
+bench-overfitting: $(VENV)/.installed-dev ## attack each kind of holdout 1,000 times
+	$(BIN)/python -m benchmarks.overfitting
+
 clean: ## remove environments, caches and results
 	rm -rf $(VENV) $(PEERS) .venv-peer-* benchmarks/results build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -rf .import_linter_cache .coverage .coverage.* htmlcov
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The page of a survey is tested in Chromium. Where there is none and none can be installed, that test
+# says what to do.
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable chrome
+browser:
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing chromium ..."; \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium; } \
+			>/dev/null 2>&1 || true; \
+	fi
 
 # A stamp is newer than pyproject.toml exactly when its environment is up to date.
 $(VENV)/.installed: pyproject.toml
@@ -80,6 +98,7 @@ $(PEERS)/.installed: pyproject.toml
 # A peer that cannot be installed shows up as "not installed" in the results.
 .venv-peer-opendp/.installed: PACKAGES := 'opendp[polars]' pyarrow
 .venv-peer-pipelinedp/.installed: PACKAGES := pipeline-dp pyarrow
+.venv-peer-pureldp/.installed: PACKAGES := pure-ldp scikit-learn statsmodels 'xxhash<4'
 .venv-peer-smartnoise/.installed: PACKAGES := smartnoise-sql pyarrow
 .venv-peer-tumult/.installed: PACKAGES := tmlt.analytics
 .venv-peer-%/.installed:

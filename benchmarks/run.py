@@ -21,6 +21,7 @@ TABLES = {
     "accounting": ["accounting"],
     "tables": ["tables"],
     "ledger": ["ledger"],
+    "surveys": ["surveys"],
 }
 HEADINGS = {
     "noise": "Speed",
@@ -28,8 +29,9 @@ HEADINGS = {
     "accounting": "Accounting",
     "tables": "Tables",
     "ledger": "Ledger",
+    "surveys": "Surveys",
 }
-COMMANDS = {kind: f"make bench-{kind}" for kind in ("peers", "tables", "ledger")}
+COMMANDS = {kind: f"make bench-{kind}" for kind in ("peers", "tables", "ledger", "surveys")}
 
 
 def main(arguments: list[str]) -> None:

@@ -13,8 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from discreet import adaptive as adaptive
     from discreet import bounds as bounds
     from discreet import sensitivity as sensitivity
+    from discreet import survey as survey
     from discreet.auditor.audit import audit as audit
     from discreet.auditor.check_sensitivity import check_sensitivity as check_sensitivity
     from discreet.auditor.finding import Finding as Finding
@@ -125,7 +127,7 @@ _HOMES = {
     "session.tables": "table",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_MODULES = ("bounds", "sensitivity")
+_MODULES = ("adaptive", "bounds", "sensitivity", "survey")
 
 __all__ = ["__version__", *sorted([*_HOME_OF, *_MODULES])]
 

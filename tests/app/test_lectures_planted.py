@@ -16,6 +16,7 @@ from discreet import bounds, neighbors, sensitivity
 from discreet.app.lectures import (
     distances,
     gaussians,
+    generalization,
     groups,
     laplaces,
     means,
@@ -92,6 +93,8 @@ PLANTED: list[tuple[int, Callable[[], ClaimReport]]] = [
     (21, lambda: selections.exponential(mechanism=lambda s, e: Exponential(
         sensitivity=s, epsilon=2 * e))),
     (22, lambda: means.by_distance(factor=1)),
+    (24, lambda: generalization.validity(law=lambda q, m, true: generalization.response(
+        (1 + q) / 2, m, true))),
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ NAMES = {
     for file in TESTS.rglob("test_*.py")
     for name in re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE)
 }
-CLAIMS = [*range(1, 24)]
+CLAIMS = [*range(1, 25)]
 ATTACKS = [
     *(f"a{n}" for n in range(1, 10)),
     *(f"b{n}" for n in range(1, 15)),

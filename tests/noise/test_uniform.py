@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.noise.uniform import LARGEST_BOUND, _draw, integers
+from discreet.noise.uniform import LARGEST_BOUND, _draw, _throw, dice, integers
 from discreet.testing import ScriptedEntropy, seeded, using
 
 
@@ -95,3 +95,36 @@ def test_redrawn_places_are_filled_from_new_words():
     assert not through(bound, word)[1]
     with using(ScriptedEntropy([0, 0, word, word])):
         assert integers(bound, 4).tolist() == [through(bound, word)[0]] * 4
+
+
+class AllWords:
+    """Every 16 bits there are, once; then nothing but 16 bits that are kept."""
+
+    parallel = False
+
+    def __init__(self):
+        self.first = np.arange(1 << 16, dtype=np.uint16).view(np.uint64)
+
+    def fill(self, out):
+        out[:] = self.first[: out.size]
+
+
+@pytest.mark.parametrize("sides", [*range(1, 18), 100, 127, 128, 200, 255, 256])
+def test_every_side_has_equally_many_words(sides):
+    """All 65,536 words: each side is kept ⌊2^16/sides⌋ times. Catches any bias at all."""
+    out = np.empty(1 << 16, np.uint16)
+    again = _throw(out, sides, AllWords())
+    kept = np.delete(out, again)
+    assert np.bincount(kept, minlength=sides).tolist() == [(1 << 16) // sides] * sides
+    assert again.size == (1 << 16) % sides
+
+
+def test_small_dice_are_fair(chi_square):
+    """A million throws, false-alarm rate 1e-9. Catches places that are not drawn again."""
+    with seeded(5):
+        thrown = dice(200, 1_000_001)
+    assert thrown.dtype == np.uint16
+    assert chi_square(np.bincount(thrown, minlength=200), [1 / 200] * 200) > 1e-9
+    for sides in (0, 257):
+        with pytest.raises(InvalidArgument, match="sides"):
+            dice(sides, 1)

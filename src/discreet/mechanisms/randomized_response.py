@@ -98,8 +98,16 @@ class RandomizedResponse:
 
         def work(value: NDArray[Any], out: NDArray[Any]) -> None:
             clamp(value, self.categories, out)
-            die = uniform.integers(self.categories, value.size)
-            np.copyto(out, die, where=coins(self._coin, value.size), casting="unsafe")
+            # truth + replaced·(die − truth): without branches, which a coin would mislead.
+            # Unsigned numbers wrap around, there and back.
+            few = self.categories <= uniform.MOST_SIDES
+            throw = uniform.dice if few else uniform.integers
+            move: NDArray[Any] = throw(self.categories, value.size)
+            truth = out.astype(move.dtype)
+            move -= truth
+            move *= coins(self._coin, value.size)
+            move += truth
+            np.copyto(out, move, casting="unsafe")
 
         return _in_chunks(work, answers.flat)
 

@@ -17,6 +17,7 @@ _PHRASES: Final = {
     'dp.table(..., unit="column")': "--unit COLUMN",
     "claim=dp.Pure(1)": "--claim epsilon=1",
     "batched=True": "--batched",
+    'memory=Memory("answers.json")': "--memory answers.json",
     "create=True and a budget": "--create and a cap such as --budget-epsilon 3",
     "create=True": "--create",
     "budget=dp.Pure(3)": "--budget-epsilon 3",
@@ -53,7 +54,7 @@ _OPTIONS: Final = (
     *("relation", "schema", "delimiter", "key", "slack", "max_groups", "max_rows_per_group"),
     *("max_rows", "idempotency_key", "keys", "public_key", "result", "group_by", "where"),
     *("create", "ledger", "batched", "seconds", "samples", "confidence", "pair", "neighbors"),
-    *("claim",),
+    *("claim", "wave", "half_width", "share", "about", "cross", "memory", "answers"),
 )
 _NAMES: Final = {
     "run": "TARGET",

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 import discreet
-from discreet.app.cli import asking, audit, demo, exits, key, ledgers, verify
+from discreet.app.cli import asking, audit, demo, exits, key, ledgers, survey, verify
 from discreet.app.cli.printing import clean, console, show_document
 from discreet.errors import InvalidArgument
 
@@ -69,6 +69,7 @@ app.command("verify")(verify.verify)
 app.command("audit")(audit.audit)
 app.add_typer(ledgers.ledger_app)
 app.add_typer(key.key_app)
+app.add_typer(survey.survey_app)
 app.command("demo")(demo.demo)
 
 

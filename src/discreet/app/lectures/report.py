@@ -1,4 +1,4 @@
-"""The report on all claims: 23 statements of the lectures, each recomputed when it is made."""
+"""The report on all claims: 24 statements of the lectures, each recomputed when it is made."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Final
 from discreet.app.lectures import (
     distances,
     gaussians,
+    generalization,
     groups,
     laplaces,
     means,
@@ -52,6 +53,7 @@ CLAIMS: Final[tuple[Callable[[], ClaimReport], ...]] = (
     selections.exponential,
     means.by_distance,
     squares.by_square,
+    generalization.validity,
 )
 
 

@@ -1,0 +1,288 @@
+"""Answers that hold on the population, however the questions were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from discreet.adaptive.answer import Answer
+from discreet.adaptive.bounds_table import METHODS, Bounds, bounds
+from discreet.adaptive.charging import charged, stored
+from discreet.adaptive.exact_means import ExactMeans, check_query, rounded
+from discreet.adaptive.noise_widths import Noise
+from discreet.adaptive.reach import refusal
+from discreet.adaptive.turns import Turns, TurnsInMemory
+from discreet.errors import InvalidArgument, Refused
+from discreet.exact import Number, integer, positive, probability
+from discreet.guarantees import Guarantee
+from discreet.mechanisms.statistical_queries import Records, StatisticalQueries
+
+if TYPE_CHECKING:
+    from discreet.ledger.ledger import Ledger
+
+_CHARGED = ("gaussian", "laplace")
+_ASSUMED = (
+    "It holds if the records are independent draws from the population, and the questions know "
+    "them from these answers alone."
+)
+
+
+class Analyst:
+    """Answers up to ``queries`` statistical queries, each with its distance to the *population*.
+
+    The sample is n independent draws from a population. A query is a function φ from one record
+    to [0, 1], and may depend on all answers before. With probability ``confidence``, *all*
+    answers together are within ``error`` of the population's means, by the best of several
+    methods: noise (Gaussian or Laplace), which also protects each record, or sample splitting or
+    rounding, which do not. ``bounds`` shows them all and ``won`` names the one in use.
+
+    Without more it has the least error. With ``error`` it has the most noise that keeps to it,
+    or is refused, before anything is read, with what would do. With ``sigma`` (Gaussian, of an
+    answer) or ``epsilon`` (Laplace of scale 1/(n·ε)) the noise is given. ``method`` is one of
+    "gaussian", "laplace", "jung" (the published constants), "splitting", "rounding" and "tv",
+    several of them, or "best".
+
+    Given ``ledger``, every question is charged to it first, so that a crash or another process
+    cannot reset the count, and the dataset's cap is the promise of privacy and of validity.
+
+    >>> import numpy as np
+    >>> ages = np.array([23, 71, 42, 65, 38, 50, 19, 84, 33, 47] * 10_000)
+    >>> analyst = Analyst(ages, queries=1000, confidence=0.95)
+    >>> analyst.won, round(analyst.error, 4), round(analyst.bounds["splitting"].width, 4)
+    ('gaussian', 0.1067, 0.2285)
+    >>> answer = analyst.ask(lambda age: age > 60, vectorized=True)
+    >>> answer.asked, answer.remaining, 0.2 < float(answer) < 0.4
+    (1, 999, True)
+    """
+
+    def __init__(
+        self,
+        sample: Records,
+        *,
+        queries: int,
+        confidence: Number,
+        error: Number | None = None,
+        sigma: Number | None = None,
+        epsilon: Number | None = None,
+        method: str | Sequence[str] = "best",
+        ledger: str | PathLike[str] | Ledger | None = None,
+        create: bool = False,
+        dataset: str | None = None,
+        analyst: str | None = None,
+    ) -> None:
+        self._n = StatisticalQueries(sample, sigma=1).n  # refuses what is no sample
+        self._nothing: Records = sample[:0] if isinstance(sample, np.ndarray) else ()
+        self._queries = integer(queries, name="queries", minimum=1)
+        self._failure = 1 - probability(confidence, name="confidence")
+        wish = None if error is None else positive(error, name="error")
+        noise = _noise(self._n, wish, sigma, epsilon)
+        methods = _methods(method, noise, in_ledger=ledger is not None)
+        self._bounds = bounds(
+            self._n,
+            queries=self._queries,
+            failure=self._failure,
+            error=wish,
+            noise=noise,
+            methods=methods,
+        )
+        self._turns: Turns = TurnsInMemory(self._queries)
+        self._guarantee = _promise(self._bounds)
+        if ledger is not None:
+            opened = charged(
+                self._bounds,
+                error=wish,
+                noise=noise,
+                ledger=ledger,
+                create=create,
+                dataset=dataset,
+                analyst=analyst,
+            )
+            self._bounds, self._turns, self._guarantee = opened.bounds, opened.turns, opened.whole
+        elif create or dataset is not None or analyst is not None:
+            raise InvalidArgument(
+                name="create, dataset and analyst",
+                expected="given together with ledger=",
+                given="without it",
+            )
+        if wish is not None and self._bounds.won.width > wish:
+            raise refusal(
+                methods, self._n, queries=self._queries, error=wish, failure=self._failure
+            )
+        self._ask = _asker(sample, self._bounds)
+
+    # -- asking ----------------------------------------------------------------------------------
+
+    def ask(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> Answer:
+        """The mean of φ, and how far that of the population can be from it.
+
+        With ``vectorized=True`` φ takes an array of rows and returns a number for each; it must
+        treat them one by one. What it returns is clamped to [0, 1], and what is no number counts
+        as 0: the population's mean is of the same clamped φ. Refused after the last question.
+        """
+        check_query(phi, vectorized=vectorized, nothing=self._nothing)
+        turn = self._turns.take()  # charged before any record is read, and never taken back
+        value = float(self._ask(phi, vectorized, turn))
+        answer = Answer(
+            value, self.error, self.confidence, asked=turn, remaining=self._queries - turn
+        )
+        self._turns.keep(turn, lambda: stored(answer, self._bounds))
+        return answer
+
+    # -- what holds ------------------------------------------------------------------------------
+
+    @property
+    def n(self) -> int:
+        """The size of the sample, which is public."""
+        return self._n
+
+    @property
+    def error(self) -> float:
+        """How far any answer can be from the population, all answers at once."""
+        return self._bounds.won.width
+
+    @property
+    def confidence(self) -> float:
+        """The probability that all answers are within ``error``."""
+        return float(1 - self._failure)
+
+    @property
+    def won(self) -> str:
+        """The method in use: the name of a row of ``bounds``."""
+        return self._bounds.won.method
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of all methods; prints as a table."""
+        return self._bounds
+
+    @property
+    def asked(self) -> int:
+        """How many questions were asked."""
+        return self._turns.taken
+
+    @property
+    def remaining(self) -> int:
+        """How many may still be asked."""
+        return self._turns.left
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """The promise to each record, of all questions there will be, when it is replaced by
+        another; none where answers have no noise. In a ledger it is the dataset's cap."""
+        return self._guarantee
+
+    def explain(self) -> str:
+        """What is promised, by which bound, and what the others would give."""
+        won = self._bounds.won
+        promise = (
+            "It promises nothing to the people in the sample: answers have no noise."
+            if self._guarantee is None
+            else f"To each record it promises {self._guarantee}, all questions together."
+        )
+        return "\n".join(
+            [
+                f"{self._queries:,} adaptive questions to {self._n:,} records: all answers within "
+                f"{won.width:.4g} of the population with {100 * self.confidence:g} % confidence, "
+                f"by {won.words} ({won.change}).",
+                _ASSUMED,
+                promise,
+                "",
+                str(self._bounds),
+            ]
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise Refused("it cannot be copied or pickled: each copy would count its own questions")
+
+    def __repr__(self) -> str:
+        return (
+            f"Analyst(n={self._n:,}, queries={self._queries:,}, asked={self.asked:,}, "
+            f"error={self.error:.4g}, won={self.won!r})"
+        )
+
+
+# -- arguments -----------------------------------------------------------------------------------
+
+
+def _noise(
+    n: int, error: Fraction | None, sigma: Number | None, epsilon: Number | None
+) -> Noise | None:
+    given = [
+        name
+        for name, value in (("error", error), ("sigma", sigma), ("epsilon", epsilon))
+        if value is not None
+    ]
+    if len(given) > 1:
+        raise InvalidArgument(
+            name="error, sigma and epsilon",
+            expected="at most one of them",
+            given=" and ".join(given),
+            hint="the noise decides the error, and the error the noise",
+        )
+    if sigma is not None:
+        return Noise("gaussian", positive(sigma, name="sigma"), n)
+    if epsilon is not None:
+        return Noise("laplace", 1 / (n * positive(epsilon, name="epsilon")), n)
+    return None
+
+
+def _methods(
+    method: str | Sequence[str], noise: Noise | None, *, in_ledger: bool
+) -> tuple[str, ...]:
+    names = (method,) if isinstance(method, str) else tuple(method)
+    if names == ("best",):
+        names = tuple(name for name in METHODS if not in_ledger or name in _CHARGED)
+    if not names or not set(names) <= set(METHODS):
+        raise InvalidArgument(
+            name="method",
+            expected=f'"best", or one or several of {", ".join(METHODS)}',
+            given=", ".join(InvalidArgument.describe_parameter(name) for name in names),
+        )
+    if in_ledger and not set(names) <= set(_CHARGED):
+        raise InvalidArgument(
+            name="method",
+            expected='"gaussian" or "laplace" together with ledger=',
+            given=", ".join(names),
+            hint="without noise an answer promises nothing to the people in the sample, so there "
+            "is nothing that a ledger could charge",
+        )
+    if in_ledger and names == ("laplace",) and noise is None:
+        raise InvalidArgument(
+            name="epsilon",
+            expected="given for Laplace noise together with ledger=",
+            given="None",
+            hint="in a ledger ε adds up, so Gaussian noise serves nearly always better",
+        )
+    return names if noise is not None or not in_ledger else ("gaussian",)
+
+
+def _promise(found: Bounds) -> Guarantee | None:
+    noise = found.won.noise
+    return None if noise is None else noise.total(found.queries)
+
+
+def _asker(
+    sample: Records, found: Bounds
+) -> Callable[[Callable[[Any], Any], bool, int], float | Fraction]:
+    """What answers a question, given its number."""
+    won = found.won
+    if won.noise is not None:
+        gaussian = won.noise.shape == "gaussian"
+        loss = 1 / (won.noise.n * won.noise.size)
+        noisy = StatisticalQueries(
+            sample,
+            sigma=won.noise.size if gaussian else None,
+            epsilon=None if gaussian else loss,
+        )
+        return lambda phi, vectorized, _: noisy.ask(phi, vectorized=vectorized)
+    if won.levels is None:
+        fresh = ExactMeans(sample, parts=found.queries)
+        return lambda phi, vectorized, turn: fresh.mean(phi, vectorized=vectorized, part=turn - 1)
+    levels, whole = won.levels, ExactMeans(sample, parts=1)
+    return lambda phi, vectorized, _: rounded(
+        whole.mean(phi, vectorized=vectorized, part=0), levels
+    )

@@ -1,0 +1,223 @@
+"""The Ladder: a leaderboard that says when the best score rises by a step, and nothing else.
+
+Blum and Hardt, "The Ladder: a reliable leaderboard for machine learning competitions", 2015. A
+score is published only if it is a step better than the best before it, and rounded; so a long
+list of submissions learns little from it, and what it says holds on fresh data.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.adaptive.ladder_bound import MOST_RUNGS, Rungs, best_rungs
+from discreet.errors import InvalidArgument, Refused
+from discreet.exact import Number, integer, non_negative, positive, probability
+from discreet.guarantees import TotalVariation
+from discreet.mechanisms.query_values import UNIT, sum_of_column
+from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
+
+Score = Callable[[NDArray[Any], NDArray[Any]], Any]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a leaderboard shows after a submission."""
+
+    value: float  #: the rung that the best submission so far has reached
+    improved: bool  #: whether it is this one
+    interval: tuple[float, float]  #: of the true score of the best so far
+    confidence: float  #: that all intervals hold
+
+    @property
+    def below(self) -> float:
+        """The leader's true score is at least ``value`` less this."""
+        return self.value - self.interval[0]
+
+    @property
+    def above(self) -> float:
+        """No submission so far has a true score above ``value`` plus this."""
+        return self.interval[1] - self.value
+
+
+class Ladder:
+    """Judges submissions by labels that nobody sees, and shows the best score on fixed rungs.
+
+    A submission is a prediction for each label. Its score is the mean of ``score(predictions,
+    labels)``, values in [0, 1], one for each record: whether they are equal, if not given.
+    ``submit`` answers by the highest rung (multiples of ``step`` above ``baseline``) that a
+    submission so far has reached.
+
+    With probability ``confidence``, after each of ``submissions`` adaptively made ones, the
+    interval shown holds the highest *true* score so far: the expected score on labels drawn
+    anew, for these records or for new ones. Records must be independent. The proof counts what
+    can be submitted (`ladder_bound`); it is sharper than the paper's, and an interval is the
+    shorter the fewer rungs were used. If ``step`` is not given it is the one of least width.
+
+    There is no privacy: scores are exact on their rungs, and ``guarantee`` says so.
+
+    >>> labels = np.arange(10_000) % 2
+    >>> board = Ladder(labels, submissions=1000, step=0.05)
+    >>> standing = board.submit(np.ones(10_000))                # right for one half
+    >>> standing.value, standing.improved
+    (0.5, True)
+    >>> [round(end, 3) for end in standing.interval]            # of its true score
+    [0.474, 0.583]
+    >>> board.submit(labels * 0).improved, board.remaining      # no better
+    (False, 998)
+    """
+
+    def __init__(
+        self,
+        labels: ArrayLike,
+        *,
+        submissions: int,
+        confidence: Number = Fraction(95, 100),
+        step: Number | None = None,
+        baseline: Number = 0,
+        score: Score | None = None,
+    ) -> None:
+        self._labels = _read_labels(labels)
+        self._n = len(self._labels)
+        self._rows = np.arange(self._n)
+        self._score = _equal if score is None else score
+        if not callable(self._score):
+            given = InvalidArgument.describe_parameter(score)
+            raise InvalidArgument(name="score", expected="a function", given=given)
+        self._confidence = probability(confidence, name="confidence")
+        k = integer(submissions, name="submissions", minimum=1)
+        start = _read_baseline(baseline)
+        failure = 1 - self._confidence
+        self.rungs: Rungs = (
+            best_rungs(n=self._n, submissions=k, failure=failure, baseline=start)
+            if step is None
+            else Rungs(self._n, k, failure, _read_step(step, start), start)
+        )
+        self._rung, self._rises, self._submitted = 0, 0, 0
+        self._interval = self.rungs.interval(rung=0, rises=0)
+        self._lock = threading.Lock()
+
+    def submit(self, predictions: ArrayLike) -> Standing:
+        """Judge one prediction for each label, in the order of the labels."""
+        given = self._read_predictions(predictions)
+        with self._lock:
+            if self._submitted == self.rungs.submissions:
+                raise Refused(
+                    f"all {self._submitted} submissions have been made; further ones would need "
+                    "fresh labels"
+                )
+            self._submitted += 1
+            total = sum_of_column(lambda rows: self._values(given, rows), self._rows)
+            improved = self._climb(Fraction(total, self._n * UNIT))
+            return self._standing(improved)
+
+    def _values(self, predictions: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._score(predictions[rows], self._labels[rows]))
+
+    def _climb(self, score: Fraction) -> bool:
+        reached = math.floor((score - self.rungs.baseline) / self.rungs.step)
+        if reached <= self._rung:
+            return False
+        self._rung, self._rises = reached, self._rises + 1
+        self._interval = self.rungs.interval(rung=reached, rises=self._rises)
+        return True
+
+    def _standing(self, improved: bool) -> Standing:
+        value = float(self.rungs.height(self._rung))
+        return Standing(value, improved, self._interval, float(self._confidence))
+
+    @property
+    def best(self) -> Standing:
+        """The present standing."""
+        with self._lock:
+            return self._standing(False)
+
+    @property
+    def step(self) -> Fraction:
+        """How far rungs are apart."""
+        return self.rungs.step
+
+    @property
+    def error(self) -> float:
+        """Half the length of the widest interval that can come up."""
+        return self.rungs.width
+
+    @property
+    def remaining(self) -> int:
+        """How many submissions may still be made."""
+        return self.rungs.submissions - self._submitted
+
+    @property
+    def guarantee(self) -> TotalVariation:
+        """No privacy at all: one label can decide whether a rung is reached."""
+        return TotalVariation(1)
+
+    def explain(self) -> str:
+        """What is promised, in words."""
+        rungs = self.rungs
+        return (
+            f"{rungs.submissions} submissions judged by {self._n} labels on {rungs.count} rungs, "
+            f"{float(rungs.step):.3g} apart. With {float(self._confidence):.4g} confidence, at "
+            f"every time, the leader's true score is at most {rungs.radius:.3g} below its rung "
+            f"and no submission's is more than {float(rungs.step) + rungs.radius:.3g} above it; "
+            "less while few rungs are used.\nNo noise is added: nobody's label is protected."
+        )
+
+    def _read_predictions(self, predictions: ArrayLike) -> NDArray[Any]:
+        given = np.asarray(predictions)
+        if given.ndim and len(given) == self._n:
+            return given
+        raise InvalidArgument(
+            name="predictions",
+            expected=f"an array with one prediction for each of {self._n} labels",
+            given=f"an array of shape {given.shape}",
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise Refused("a ladder cannot be copied or pickled: each copy would start again")
+
+    def __repr__(self) -> str:
+        return f"Ladder(n={self._n}, step={float(self.step):.3g}, remaining={self.remaining})"
+
+
+def _equal(predictions: NDArray[Any], labels: NDArray[Any]) -> Any:
+    return predictions == labels
+
+
+def _read_labels(labels: ArrayLike) -> NDArray[Any]:
+    array = np.array(labels)
+    if array.ndim and 0 < len(array) <= LARGEST_SAMPLE:
+        array.flags.writeable = False
+        return array
+    raise InvalidArgument(
+        name="labels",
+        expected=f"an array of 1 to {LARGEST_SAMPLE} labels",
+        given=InvalidArgument.describe_data(labels),
+    )
+
+
+def _read_baseline(baseline: Number) -> Fraction:
+    start = non_negative(baseline, name="baseline")
+    if start < 1:
+        return start
+    given = InvalidArgument.describe_parameter(baseline)
+    raise InvalidArgument(name="baseline", expected="below 1", given=given)
+
+
+def _read_step(step: Number, baseline: Fraction) -> Fraction:
+    exact = positive(step, name="step")
+    if (1 - baseline) / MOST_RUNGS <= exact <= 1 - baseline:
+        return exact
+    raise InvalidArgument(
+        name="step",
+        expected=f"between 1/{MOST_RUNGS} of the scores above the baseline and all of them",
+        given=InvalidArgument.describe_parameter(step),
+        hint="leave it out for the step of least error",
+    )

@@ -1,0 +1,113 @@
+"""A picture of a plan: the error of each method by the number of questions.
+
+Drawn by Altair, which is imported on first use.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.adaptive.bounds_table import row
+from discreet.adaptive.noise_tails import Shape
+from discreet.adaptive.noise_widths import estimated_width
+from discreet.plot import Plot, dressed
+
+if TYPE_CHECKING:
+    from discreet.adaptive.planning import Plan
+
+_WIDTH, _HEIGHT = 560, 300
+_POINTS = 40
+_RED = "#b3373b"
+_NAIVE: Final = "naive reuse (void)"
+_LABELS: Final = {
+    "gaussian": "Gaussian noise",
+    "rounding": "rounded answers",
+    "jung": "Gaussian, Jung et al.",
+    "laplace": "Laplace noise",
+    "splitting": "sample splitting",
+}
+_COLOURS: Final = ("#2f6db3", "#6aa886", "#b678b0", "#c9b24e", "#e0974f", "#9aa3ad")
+
+
+def draw(plan: Plan) -> Plot:
+    """One curve a method, up to errors of ½, which a coin has too; the wish as a line."""
+    import altair as alt
+
+    failure = 1 - Fraction(repr(plan.confidence))
+    most = max(100, 4 * max(plan.questions.values()))
+    counts = np.unique(np.geomspace(1, most, _POINTS).astype(np.int64)).tolist()
+    rows = [
+        {"k": k, "error": width, "method": label}
+        for label, curve in _curves(plan.n, counts, failure).items()
+        for k, width in zip(counts, curve, strict=True)
+        if width <= 0.5
+    ]
+    names = [*_LABELS.values(), _NAIVE]
+    lines = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            x=alt.X(
+                "k:Q",
+                title="adaptive questions",
+                scale=alt.Scale(type="log", domain=[1, most], nice=False),
+                axis=alt.Axis(format="~s", tickCount=6, grid=False),
+            ),
+            y=alt.Y(
+                "error:Q",
+                title="distance to the population, all answers",
+                scale=alt.Scale(domain=[0, 0.5]),
+            ),
+            color=alt.Color(
+                "method:N",
+                scale=alt.Scale(domain=names, range=list(_COLOURS)),
+                sort=names,
+                legend=alt.Legend(title=None, symbolType="stroke", labelLimit=200),
+            ),
+            strokeDash=alt.condition(
+                alt.datum.method == _NAIVE, alt.value([4, 4]), alt.value([1, 0])
+            ),
+            tooltip=[
+                "method:N",
+                alt.Tooltip("k:Q", title="questions"),
+                alt.Tooltip("error:Q", format=".4f"),
+            ],
+        )
+    )
+    chart = alt.layer(lines, *_wish(plan.error)).properties(width=_WIDTH, height=_HEIGHT)
+    best = plan.questions[plan.best]
+    title = f"What {plan.n:,} records support"
+    subtitle = [
+        f"{best:,} adaptive questions within {plan.error:g} of the population at "
+        f"{100 * plan.confidence:g} % confidence, by {_LABELS[plan.best]};",
+        f"{plan.questions['splitting']:,} by sample splitting. Naive reuse holds for no question "
+        "that depends on an answer.",
+    ]
+    return Plot(dressed(chart, title, subtitle))
+
+
+def _curves(n: int, counts: list[int], failure: Fraction) -> dict[str, list[float]]:
+    curves = {}
+    for method, label in _LABELS.items():
+        if method in ("gaussian", "laplace"):
+            shape: Shape = "gaussian" if method == "gaussian" else "laplace"
+            curves[label] = [estimated_width(shape, n, queries=k, failure=failure) for k in counts]
+        else:
+            curves[label] = [row(method, n, queries=k, failure=failure).width for k in counts]
+    curves[_NAIVE] = [math.sqrt(math.log(2 * k / float(failure)) / (2 * n)) for k in counts]
+    return curves
+
+
+def _wish(error: float) -> list[Any]:
+    import altair as alt
+
+    base = alt.Chart(alt.InlineData(values=[{"error": error, "words": f"asked for: {error:g}"}]))
+    line = base.mark_rule(color=_RED, strokeDash=[6, 4], strokeWidth=1.5).encode(y="error:Q")
+    label = base.mark_text(color=_RED, align="left", dx=4, dy=-8, fontSize=12).encode(
+        y="error:Q", x=alt.value(0), text="words:N"
+    )
+    return [line, label]

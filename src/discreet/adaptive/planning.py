@@ -1,0 +1,81 @@
+"""How many adaptive questions a sample supports, by each method, before anything is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from discreet.adaptive.bounds_table import METHODS
+from discreet.adaptive.reach import most_queries
+from discreet.exact import Number, integer, positive, probability
+
+if TYPE_CHECKING:
+    from discreet.plot import Plot
+
+PLANNED: Final = ("gaussian", "rounding", "jung", "laplace", "splitting")
+NAIVE: Final = "naive reuse: void once a question depends on an answer"
+_MANY = 10**12
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many questions n records can answer within ``error`` of the population."""
+
+    n: int
+    error: float
+    confidence: float
+    questions: dict[str, int]  #: by method
+    naive: int | None  #: what reuse would claim; none beyond 10¹²
+
+    @property
+    def best(self) -> str:
+        """The method that supports most questions."""
+        return max(self.questions, key=lambda method: self.questions[method])
+
+    def __str__(self) -> str:
+        order = sorted(self.questions, key=lambda method: -self.questions[method])
+        lines = [(METHODS[method], f"{self.questions[method]:,}") for method in order]
+        naive = "over 10¹²" if self.naive is None else f"{self.naive:,}"
+        lines.append((NAIVE, naive))
+        span = max(len(words) for words, _ in lines)
+        width = max(len(count) for _, count in lines)
+        head = (
+            f"{self.n:,} records, all answers within {self.error:g} of the population "
+            f"with {100 * self.confidence:g} % confidence"
+        )
+        table = [f"{words.ljust(span)}  {count.rjust(width)}" for words, count in lines]
+        return "\n".join([head, "method".ljust(span) + "  questions", "─" * (span + 11), *table])
+
+    def plot(self) -> Plot:
+        """The error of each method by the number of questions; ``.save("plan.svg")``."""
+        from discreet.adaptive.pictures import draw
+
+        return draw(self)
+
+
+def plan(n: int, *, error: Number, confidence: Number = Fraction(95, 100)) -> Plan:
+    """How many adaptive questions a sample of n records supports at this error.
+
+    Naive reuse (all questions to the same records, no noise, each error as if it had been asked
+    alone) promises far more, and promises nothing: it holds for questions that were fixed before
+    the first answer. Numbers above 1,000 are right to three digits, those for Laplace noise to
+    about two, and what is said is never more than there are, but for Laplace noise.
+
+    >>> planned = plan(10**5, error=0.1)
+    >>> planned.best, planned.questions["gaussian"] > 3 * planned.questions["splitting"]
+    ('gaussian', True)
+    """
+    records = integer(n, name="n", minimum=1)
+    wish, failure = positive(error, name="error"), 1 - probability(confidence, name="confidence")
+    questions = {
+        method: most_queries(method, records, error=wish, failure=failure) for method in PLANNED
+    }
+    return Plan(records, float(wish), float(1 - failure), questions, _naive(records, wish, failure))
+
+
+def _naive(n: int, error: Fraction, failure: Fraction) -> int | None:
+    """Hoeffding's inequality and the union bound: the k with 2k·exp(−2n·t²) = β."""
+    log = math.log(float(failure) / 2) + 2 * n * float(error) ** 2
+    return None if log > math.log(_MANY) else math.floor(math.exp(log))

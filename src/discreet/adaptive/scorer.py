@@ -1,0 +1,155 @@
+"""A scorer for scikit-learn's loops over models, by a holdout that they cannot overfit.
+
+``cross_val_score``, ``GridSearchCV`` and ``RandomizedSearchCV`` of scikit-learn take any
+function of (estimator, X, y) as ``scoring=``. This one asks a protected holdout of its own.
+scikit-learn is not imported here: whatever has a ``predict`` can be scored.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.adaptive.thresholdout import Thresholdout
+from discreet.errors import InvalidArgument, Refused
+from discreet.exact import Number
+from discreet.mechanisms.query_values import UNIT, sum_of_column
+
+if TYPE_CHECKING:
+    from discreet.adaptive.analyst import Analyst
+
+Score = Callable[[Any, Any, Any], Any]
+
+
+class Scorer:
+    """Scores an estimator by a protected holdout; runs out when its budget does.
+
+    ``X`` and ``y`` are the holdout: records that no model is fitted to, in whatever form the
+    models take. A record's score is in [0, 1]: ``score(estimator, X, y)`` returns one for each
+    row, and looks at rows one by one; if not given it is whether ``predict`` is right.
+
+    Given ``hits``, the holdout is a `Thresholdout`: what the loop passes as X and y (the part
+    of a fold that the model was not fitted to) is scored first, and the holdout steps in where
+    it disagrees; ``fold`` is about how many rows that will be. Otherwise it is an `Analyst`,
+    which answers with noise every time. Further ``parameters`` go to one of them; it is there
+    as ``holdout``, with its guarantee and what remains. Each call is one of its ``queries``.
+
+    When the budget is spent the scorer refuses. With ``error_score="raise"`` that ends the
+    search; by default scikit-learn warns, scores the rest as NaN and ranks it last.
+    It works in threads. It cannot be sent to other processes, where budgets would be counted
+    again; a copy in the same process, such as nested searches make, is the scorer itself.
+
+    >>> class Always:
+    ...     def predict(self, X):
+    ...         return np.ones(len(X))
+    >>> X, y = np.zeros((10_000, 1)), np.arange(10_000) % 2
+    >>> scorer = Scorer(X, y, queries=100, hits=5, private=False)
+    >>> scorer(Always(), X[:500], y[:500]), scorer.holdout.remaining
+    (0.5, 99)
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        queries: int,
+        hits: int | None = None,
+        fold: int | None = None,
+        confidence: Number = Fraction(95, 100),
+        score: Score | None = None,
+        **parameters: Any,
+    ) -> None:
+        self._score = correct if score is None else score
+        if not callable(self._score):
+            given = InvalidArgument.describe_parameter(score)
+            raise InvalidArgument(name="score", expected="a function", given=given)
+        self._data = copy.deepcopy(X), np.array(y)  # so that they stay what they were
+        rows = _rows(*self._data)
+        self.holdout: Analyst | Thresholdout
+        if hits is None:
+            from discreet.adaptive.analyst import Analyst
+
+            self.holdout = Analyst(rows, queries=queries, confidence=confidence, **parameters)
+        else:
+            size = len(rows) if fold is None else fold
+            self.holdout = Thresholdout(
+                size, rows, queries=queries, hits=hits, confidence=confidence, **parameters
+            )
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return the estimator's score, as the holdout vouches for it.
+
+        Whatever goes wrong goes wrong on X and y, before the holdout is asked.
+        """
+        guess = self._mean(estimator, X, np.asarray(y))
+        if isinstance(self.holdout, Thresholdout):
+            return self.holdout.ask(self._on(estimator), guess=guess, vectorized=True).value
+        return float(self.holdout.ask(self._on(estimator), vectorized=True).value)
+
+    def _mean(self, estimator: Any, X: Any, y: NDArray[Any]) -> Fraction:
+        rows = _rows(X, y)
+        values = np.asarray(self._score(estimator, X, y))
+        if values.shape != y.shape or values.dtype.kind not in "biuf":
+            raise InvalidArgument(
+                name="score",
+                expected="a function that returns a number for each row",
+                given=f"one that returned dtype {values.dtype} in shape {values.shape}",
+            )
+        return Fraction(sum_of_column(lambda some: values[some], rows), len(rows) * UNIT)
+
+    def _on(self, estimator: Any) -> Callable[[NDArray[Any]], Any]:
+        """The scores of some rows of the holdout, as a function of their numbers."""
+        X, y = self._data
+
+        def phi(rows: NDArray[Any]) -> Any:
+            if not len(rows):  # which estimators refuse
+                return np.zeros(0)
+            return np.asarray(self._score(estimator, _take(X, rows), y[rows]))
+
+        return phi
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise Refused(
+            "a scorer cannot be sent to another process, which would count its budget again; "
+            'use n_jobs=1, or threads: joblib.parallel_config(backend="threading")'
+        )
+
+    def __repr__(self) -> str:
+        return f"Scorer({self.holdout!r})"
+
+
+class _Predicts(Protocol):
+    def predict(self, X: Any) -> Any: ...
+
+
+def correct(estimator: _Predicts, X: Any, y: NDArray[Any]) -> Any:
+    """1 where the prediction is right, 0 where it is not."""
+    return np.asarray(estimator.predict(X)) == y
+
+
+def _rows(X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
+    shape = getattr(X, "shape", None)  # a sparse matrix has no length
+    size = shape[0] if shape else len(X)
+    if y.ndim == 1 and len(y) == size > 0:
+        return np.arange(size)
+    raise InvalidArgument(
+        name="y",
+        expected="an array with one label for each row of X, and at least one row",
+        given=f"an array of shape {y.shape}",
+    )
+
+
+def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

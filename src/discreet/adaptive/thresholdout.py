@@ -1,0 +1,312 @@
+"""Thresholdout: a holdout that can be asked again and again, as long as training agrees with it.
+
+Dwork, Feldman, Hardt, Pitassi, Reingold and Roth, "The reusable holdout", Science 2015. Each
+question is first answered from training data. Only if the holdout disagrees by more than a
+threshold is the holdout's own answer given, and only such a hit tells anything worth counting.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from discreet.adaptive.thresholdout_bound import Settings, Terms, choose
+from discreet.errors import InvalidArgument, Refused
+from discreet.exact import Number, integer, non_negative, number, positive, probability
+from discreet.guarantees import Guarantee, Pure, TotalVariation
+from discreet.mechanisms.query_values import (
+    UNIT,
+    check_column_function,
+    sum_of_column,
+    sum_of_records,
+)
+from discreet.mechanisms.scores import read_flag
+from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, Records
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A value that a holdout stands for: within ``error`` of the population's."""
+
+    value: float
+    error: float
+    confidence: float  #: that this and all other answers are as near as they say
+    hit: bool  #: whether training was off, so that this is the holdout's own value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the population's value lies."""
+        return max(0.0, self.value - self.error), min(1.0, self.value + self.error)
+
+
+class Thresholdout:
+    """Means of functions φ: record → [0, 1] that hold on the population, asked one by one.
+
+    ``training`` is data that may be looked at freely; ``holdout`` was drawn from the population,
+    one record independent of the other and of training, and is never shown. A question is
+    answered from training where that agrees with the holdout, else from the holdout; ``hits``
+    is how often that may happen among ``queries`` questions. In the place of training there may
+    be a number: then each question brings a ``guess``, from about as many records.
+
+    The comparisons are one run of `SparseVector`: Laplace noise on the threshold once, and on
+    each comparison, of holdout − training and of training − holdout. A hit is answered by its
+    free noisy lead, rounded to a multiple of 1/``levels``. So all answers together are
+    ε-differentially private for the holdout, when one of its records is replaced
+    (``guarantee``); training has no protection. All answers together are within their
+    ``error`` of the population's values with probability ``confidence``: see
+    `thresholdout_bound`, which knows a bound by privacy and one by counting.
+
+    Give ``epsilon``, or ``error``, for the least ε that gives this error, or neither, for the ε
+    of the least width by privacy. ``threshold`` is chosen such that questions that were fixed
+    beforehand use up half of the hits, on average. ``private=False`` adds no noise at all:
+    errors are much smaller, and nobody in the holdout is protected.
+
+    >>> clicks = np.arange(20_000) % 4 == 0                      # a quarter of all records
+    >>> train, held = clicks[:10_000], clicks[10_000:]
+    >>> holdout = Thresholdout(train, held, queries=100, hits=5, epsilon=1)
+    >>> answer = holdout.ask(lambda click: click)
+    >>> answer.value, answer.hit, round(answer.error, 3), holdout.guarantee
+    (0.25, False, 0.061, Pure(epsilon=Fraction(1, 1)))
+    >>> overfitted = holdout.ask(lambda click: click, guess=0.9)
+    >>> overfitted.hit, overfitted.value < 0.4, holdout.remaining_hits
+    (True, True, 4)
+    """
+
+    def __init__(
+        self,
+        training: Records | int,
+        holdout: Records,
+        *,
+        queries: int,
+        hits: int,
+        confidence: Number = Fraction(95, 100),
+        error: Number | None = None,
+        epsilon: Number | None = None,
+        threshold: Number | None = None,
+        private: bool = True,
+    ) -> None:
+        self._training = None if isinstance(training, int) else _read(training, "training")
+        self._holdout = _read(holdout, "holdout")
+        self._n = len(self._holdout)
+        self._confidence = probability(confidence, name="confidence")
+        self._private = read_flag(private, name="private")
+        if error is not None and epsilon is not None:
+            given = "both"
+            raise InvalidArgument(name="error", expected="given without epsilon", given=given)
+        if epsilon is not None and not self._private:
+            hint = "leave out private=False or epsilon"
+            given = InvalidArgument.describe_parameter(epsilon)
+            raise InvalidArgument(name="epsilon", expected="None", given=given, hint=hint)
+        terms = Terms(
+            n=self._n,
+            training=(
+                integer(training, name="training", minimum=1)
+                if isinstance(training, int)
+                else len(training)
+            ),
+            queries=integer(queries, name="queries", minimum=1),
+            hits=integer(hits, name="hits", minimum=1),
+            failure=1 - self._confidence,
+        )
+        if terms.hits > terms.queries:
+            given = InvalidArgument.describe_parameter(hits)
+            raise InvalidArgument(name="hits", expected="at most queries", given=given)
+        goal = None if error is None else positive(error, name="error")
+        self.settings: Settings = choose(
+            terms,
+            private=self._private,
+            epsilon=None if epsilon is None else positive(epsilon, name="epsilon"),
+            threshold=None if threshold is None else non_negative(threshold, name="threshold"),
+            error=goal,
+        )
+        if goal is not None and self.settings.width > goal:
+            raise _too_narrow(goal, self.settings)
+        self._counts = self.settings.by_counting < self.settings.by_privacy
+        mechanism = self.settings.mechanism
+        self._run = None if mechanism is None else mechanism.start()
+        self._asked, self._used = 0, 0
+        self._error = self._stated()
+        self._lock = threading.Lock()
+
+    def ask(
+        self, phi: Callable[[Any], Any], *, guess: Number | None = None, vectorized: bool = False
+    ) -> Checked:
+        """Return the mean of φ: that of training (or the ``guess``) where the holdout agrees.
+
+        φ is a function of one record, or of an array of rows with ``vectorized=True``, treated
+        one by one; what it returns is clamped to [0, 1], and NaN or an exception counts as 0.
+        """
+        self._check(phi, vectorized)
+        target = self._target(phi, guess, vectorized)
+        with self._lock:
+            self._check_budget()
+            self._asked += 1  # counted before any record of the holdout is read
+            error = self._error  # of a question after the hits so far
+            off = _total(phi, self._holdout, vectorized) - target
+            lead = self._lead(off)
+            if lead is not None:
+                self._used += 1
+                self._error = self._stated()
+        value = Fraction(target, self._n * UNIT)
+        if lead is not None:
+            value = self._rounded(value + lead)
+        return Checked(float(value), error, float(self._confidence), lead is not None)
+
+    def _lead(self, off: int) -> Fraction | None:
+        """By how much the holdout is off from training, noise included; None if they agree."""
+        steps = self._n * UNIT
+        if self._run is None:
+            return Fraction(off, steps) if abs(off) > self.settings.threshold * steps else None
+        for sign in (1, -1):
+            gap = self._run.ask(sign * off)
+            if gap is not None:  # the lead over the noisy threshold
+                return sign * (self.settings.threshold + Fraction(gap) / steps)
+        return None
+
+    def _rounded(self, value: Fraction) -> Fraction:
+        levels = self.settings.levels
+        return Fraction(min(max(math.floor(value * levels + Fraction(1, 2)), 0), levels), levels)
+
+    def _target(self, phi: Callable[[Any], Any], guess: Number | None, vectorized: bool) -> int:
+        """What the holdout's sum is compared with: the training mean, in steps of that sum."""
+        if guess is not None:
+            mean = min(max(number(guess, name="guess"), Fraction(0)), Fraction(1))
+        elif self._training is None:
+            raise InvalidArgument(
+                name="guess", expected="a number, as there is no training data", given="None"
+            )
+        else:
+            mean = Fraction(_total(phi, self._training, vectorized), len(self._training) * UNIT)
+        return math.floor(mean * self._n * UNIT + Fraction(1, 2))
+
+    def _stated(self) -> float:
+        """By privacy one width holds for all; by counting, answers after fewer hits are nearer."""
+        return self.settings.counted(self._used) if self._counts else self.settings.by_privacy
+
+    def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
+        if not callable(phi):
+            given = InvalidArgument.describe_parameter(phi)
+            raise InvalidArgument(name="phi", expected="a function", given=given)
+        for records in (self._training, self._holdout) if vectorized else ():
+            if isinstance(records, np.ndarray):
+                check_column_function(phi, records)
+            elif records is not None:
+                raise InvalidArgument(
+                    name="vectorized", expected="False for records that are no array", given="True"
+                )
+
+    def _check_budget(self) -> None:
+        terms = self.settings.terms
+        if self._used == terms.hits:
+            raise Refused(
+                f"the holdout has answered {terms.hits} times in the place of training, which is "
+                "all that it was made for; further answers would need a fresh holdout"
+            )
+        if self._asked == terms.queries:
+            raise Refused(
+                f"all {terms.queries} questions have been asked; further answers would need a "
+                "fresh holdout"
+            )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What all answers together say about one record of the holdout: Pure(ε) or nothing."""
+        epsilon = self.settings.epsilon
+        return TotalVariation(1) if epsilon is None else Pure(epsilon)
+
+    @property
+    def error(self) -> float:
+        """The width that all answers keep, whatever is asked."""
+        return self.settings.width
+
+    @property
+    def method(self) -> str:
+        """Which bound gives ``error``: "privacy" or "counting"."""
+        return "counting" if self._counts else "privacy"
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """Both widths; that of the method is the one that is stated."""
+        return {"privacy": self.settings.by_privacy, "counting": self.settings.by_counting}
+
+    @property
+    def threshold(self) -> float:
+        """How far training and holdout may be apart, before noise."""
+        return float(self.settings.threshold)
+
+    @property
+    def remaining(self) -> int:
+        """How many questions may still be asked."""
+        terms = self.settings.terms
+        return 0 if self._used == terms.hits else terms.queries - self._asked
+
+    @property
+    def remaining_hits(self) -> int:
+        """How often the holdout may still answer in the place of training."""
+        return self.settings.terms.hits - self._used
+
+    def explain(self) -> str:
+        """What is promised, in words."""
+        terms = self.settings.terms
+        privacy = (
+            f"All answers together are {float(self.settings.epsilon):g}-differentially private "
+            "for each record of the holdout (replace one)."
+            if self.settings.epsilon is not None
+            else "No noise is added: nobody in the holdout is protected."
+        )
+        return (
+            f"{terms.queries} adaptive questions to a holdout of {self._n} records, at most "
+            f"{terms.hits} of them answered from it: where training is off by more than about "
+            f"{self.threshold:.3g}.\nWith {float(self._confidence):.4g} confidence every answer "
+            f"is within {self.error:.3g} of the population, by {self.method}"
+            f" (by privacy {self.bounds['privacy']:.3g}, by counting "
+            f"{self.bounds['counting']:.3g}).\n{privacy}"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise Refused("a holdout cannot be copied or pickled: each copy would count its own hits")
+
+    def __repr__(self) -> str:
+        return (
+            f"Thresholdout(n={self._n}, error={self.error:.3g}, guarantee={self.guarantee!r}, "
+            f"remaining={self.remaining}, remaining_hits={self.remaining_hits})"
+        )
+
+
+def _total(phi: Callable[[Any], Any], records: Records, vectorized: bool) -> int:
+    if vectorized and isinstance(records, np.ndarray):
+        return sum_of_column(phi, records)
+    return sum_of_records(phi, records)
+
+
+def _read(records: Records, name: str) -> Records:
+    """A copy that no question can write to."""
+    array = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
+    listed = isinstance(records, Sequence) and not isinstance(records, str | bytes)
+    if not (array or listed) or np.ndim(records) == 0 or not 0 < len(records) <= LARGEST_SAMPLE:
+        raise InvalidArgument(
+            name=name,
+            expected=f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
+            given=InvalidArgument.describe_data(records),
+        )
+    if not isinstance(records, np.ndarray):
+        return tuple(records)
+    rows = np.array(records)
+    rows.flags.writeable = False
+    return rows
+
+
+def _too_narrow(goal: Fraction, nearest: Settings) -> InvalidArgument:
+    return InvalidArgument(
+        name="error",
+        expected=f"at least {nearest.width:.3g} for {nearest.terms.queries} questions and "
+        f"{nearest.terms.hits} hits on {nearest.terms.n} records",
+        given=f"{float(goal):g}",
+        hint="ask fewer questions, allow fewer hits, lower the confidence or bring more records",
+    )

@@ -1,0 +1,250 @@
+"""``discreet survey``: questionnaires that people answer safely, from a file to estimates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Context, Option, Typer
+
+from discreet.app.cli.options import flat
+from discreet.app.cli.outputs import check_places
+from discreet.app.cli.printing import AsJson, clean, note, say, show_document
+from discreet.app.cli.survey_answers import Given, read_or_ask
+from discreet.app.cli.survey_collect import Estimating, Shown, found_document, found_lines
+from discreet.app.cli.survey_new import Asked, written_questionnaire
+
+survey_app = Typer(name="survey")
+
+_File = Annotated[
+    Path, Argument(help="The questionnaire, a TOML file.", metavar="QUESTIONNAIRE.toml")
+]
+_Force = Annotated[bool, Option("--force", help="Write over a file that is there.")]
+_Wave = Annotated[
+    int | None,
+    Option(help="Which wave, where people are asked more than once.", metavar="N"),
+]
+
+
+@survey_app.callback(invoke_without_command=True)
+def survey(context: Context) -> None:
+    """Questionnaires whose answers are randomized before they leave their owner."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@survey_app.command("new")
+@flat
+def new(
+    file: Annotated[
+        Path, Argument(help="Where the questionnaire goes.", metavar="QUESTIONNAIRE.toml")
+    ],
+    asked: Asked,
+    force: _Force = False,
+    *,
+    printed: AsJson,
+) -> None:
+    """Write a questionnaire: from the questions given, or a template with comments to edit.
+
+    \b
+    Example:
+      discreet survey new template.toml
+      discreet survey new health.toml --title Health --truth 0.5 \\
+        --yes-no "smoker=Do you smoke?" \\
+        --choose-one "town=Where do you live?=Aford,Beeham,Ceton"
+    """
+    from discreet.survey import Questionnaire
+
+    check_places({"QUESTIONNAIRE.toml": file}, new=not force)
+    text = written_questionnaire(asked)
+    form = Questionnaire.from_toml(text)
+    file.write_text(text, encoding="utf-8")
+    if printed.json:
+        show_document("survey new", {"file": str(file), **_facts(form)})
+        return
+    say(form.explain(), "", f"written to {file}")
+
+
+@survey_app.command("respond")
+@flat
+def respond(
+    questionnaire: _File,
+    given: Given,
+    memory: Annotated[
+        Path | None,
+        Option(
+            help="Where randomized answers are remembered, so that asking again draws nothing "
+            "anew; needed where there are several waves.",
+            metavar="FILE",
+        ),
+    ] = None,
+    wave: _Wave = None,
+    out: Annotated[
+        Path | None,
+        Option(help="Add the report to this file of JSON lines.", metavar="FILE.jsonl"),
+    ] = None,
+    *,
+    printed: AsJson,
+) -> None:
+    """Answer on this machine: prints the card, asks, and lets randomized answers out alone.
+
+    The card and the questions go to standard error, the report to standard output. What is typed
+    at a question is kept nowhere; --answer is kept by a shell's history, --answers by its file.
+
+    \b
+    Example:
+      discreet survey respond health.toml --answer smoker=yes \\
+        --answer town=Beeham --out reports.jsonl
+    """
+    from discreet.survey import Memory
+
+    form = _read(questionnaire)
+    check_places({"--out": out, "--memory": memory}, kept=[str(questionnaire)])
+    given.check(may_ask=not printed.json)
+    card = str(form.card())
+    if not printed.json:
+        note(card)
+    answers = read_or_ask(form, given)
+    report = form.respond(
+        answers, memory=None if memory is None else Memory(memory), wave=wave or 1
+    )
+    if out is not None:
+        with out.open("a", encoding="utf-8") as file:
+            file.write(report.to_json() + "\n")
+    if printed.json:
+        facts = {"card": card, "report": report.document(), "file": out and str(out)}
+        show_document("survey respond", facts)
+    elif out is None:
+        print(report.to_json())
+    else:
+        say(f"the randomized answers are in {out}")
+
+
+@survey_app.command("collect")
+@flat
+def collect(
+    questionnaire: _File,
+    reports: Annotated[
+        list[Path],
+        Argument(help="Reports: .jsonl, .csv or .parquet files.", metavar="REPORTS..."),
+    ],
+    wave: _Wave = None,
+    *,
+    estimating: Estimating,
+    shown: Shown,
+    printed: AsJson,
+) -> None:
+    """Estimate from reports, with intervals; what cannot be counted is set aside and said.
+
+    \b
+    Example:
+      discreet survey collect health.toml reports.jsonl
+      discreet survey collect health.toml reports.jsonl --cross smoker,town \\
+        --plot shares.svg --out estimates.csv
+      discreet survey collect health.toml reports.jsonl --shuffled --delta 1e-6
+    """
+    form = _read(questionnaire)
+    estimating.check()
+    shown.check(kept=[str(questionnaire), *map(str, reports)])
+    result = estimating.result(form, reports, wave)
+    central = estimating.central(form, result)
+    shown.write(result)
+    if printed.json:
+        document = found_document(result, central, shown)
+        show_document("survey collect", document)
+        return
+    say(*(clean(line) for line in found_lines(result, central, shown)))
+
+
+@survey_app.command("plan")
+@flat
+def plan(
+    questionnaire: _File,
+    half_width: Annotated[
+        str,
+        Option(
+            help="How wide an interval may be, to each side: 0.01 is one point of a share, or a "
+            "hundredth of a number's range.",
+            metavar="SHARE",
+        ),
+    ],
+    confidence: Annotated[
+        str, Option(help="How sure each interval is to hold the truth.", metavar="SHARE")
+    ] = "0.95",
+    share: Annotated[
+        str | None,
+        Option(help="The share that is expected; the worst one unless given.", metavar="SHARE"),
+    ] = None,
+    *,
+    printed: AsJson,
+) -> None:
+    """How many respondents a questionnaire needs, and how many at another ε.
+
+    \b
+    Example:
+      discreet survey plan health.toml --half-width 0.01
+    """
+    from discreet.survey import plan as planned
+
+    made = planned(_read(questionnaire), half_width=half_width, confidence=confidence, share=share)
+    if printed.json:
+        table = made.over()
+        facts = {"respondents": made.respondents, "needed": made.needed, "over": table}
+        show_document("survey plan", facts)
+        return
+    say(*str(made).splitlines())
+
+
+@survey_app.command("page")
+@flat
+def page(
+    questionnaire: _File,
+    out: Annotated[
+        Path | None,
+        Option(
+            help="Where the page goes; beside the questionnaire, as .html, unless given.",
+            metavar="FILE.html",
+        ),
+    ] = None,
+    wave: _Wave = None,
+    force: _Force = False,
+    *,
+    printed: AsJson,
+) -> None:
+    """Write a web page that asks the questions and lets only randomized answers leave it.
+
+    It is one file that needs nothing else: open it, send it by mail, or put it on a server.
+
+    \b
+    Example:
+      discreet survey page health.toml
+      discreet survey page health.toml --out index.html
+    """
+    from discreet.survey import write_page
+
+    form = _read(questionnaire)
+    place = questionnaire.with_suffix(".html") if out is None else out
+    check_places({"--out": place}, kept=[str(questionnaire)], new=not force)
+    write_page(form, place, wave=wave or 1)
+    if printed.json:
+        show_document("survey page", {"file": str(place), **_facts(form)})
+        return
+    goes = f"sends reports to {form.post}" if form.post else "saves the report as a file"
+    say(f"the page is in {place}; it {goes}")
+
+
+def _read(path: Path) -> Any:
+    from discreet.survey import Questionnaire
+
+    return Questionnaire.from_toml(path)
+
+
+def _facts(form: Any) -> dict[str, Any]:
+    return {
+        "survey": form.digest,
+        "epsilon": float(form.epsilon),
+        "questions": {
+            q.name: {"epsilon": float(q.randomizer.epsilon), "mechanism": q.randomizer.name}
+            for q in form.questions
+        },
+    }

@@ -1,0 +1,49 @@
+"""Surveys people can answer safely: each answer is randomized before it leaves its owner.
+
+>>> from discreet import survey
+>>> form = survey.Questionnaire("Health", [survey.YesNo("smoker", "Do you smoke?", truth=0.5)])
+>>> report = form.respond({"smoker": True})              # randomized here, on this machine
+>>> sorted(report.document())
+['id', 'smoker', 'survey', 'wave']
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.survey.collector import Collector as Collector
+    from discreet.survey.collector import collect as collect
+    from discreet.survey.memory import Memory as Memory
+    from discreet.survey.page import write_page as write_page
+    from discreet.survey.planning import plan as plan
+    from discreet.survey.questionnaire import Questionnaire as Questionnaire
+    from discreet.survey.questions import ChooseAny as ChooseAny
+    from discreet.survey.questions import ChooseOne as ChooseOne
+    from discreet.survey.questions import Number as Number
+    from discreet.survey.questions import YesNo as YesNo
+    from discreet.survey.shuffle import Shuffled as Shuffled
+
+_HOMES = {
+    "collector": "Collector collect",
+    "memory": "Memory",
+    "page": "write_page",
+    "planning": "plan",
+    "questionnaire": "Questionnaire",
+    "questions": "ChooseAny ChooseOne Number YesNo",
+    "shuffle": "Shuffled",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'discreet.survey' has no attribute {name!r}")
+    found = getattr(import_module(f"discreet.survey.{_HOME_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,208 @@
+"""The card: what a respondent should know before answering, without a formula.
+
+Every number on it is computed from the law that randomizes the answers, and rounded so that the
+card never promises more than the law keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, prod
+from typing import TYPE_CHECKING, Any, Final
+
+from discreet.exact import Number, probability
+from discreet.survey.card_changes import changed, odds
+from discreet.survey.card_numbers import factor, least_often, most_often, posterior, stated, sure
+from discreet.survey.questions import Question
+from discreet.survey.randomizers import Randomizer, Response
+
+if TYPE_CHECKING:
+    from discreet.survey.questionnaire import Questionnaire
+
+_PRIORS: Final = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
+_BEYOND: Final = Fraction(10) ** 12  # odds beyond which no number is said
+_SIDE: Final = "with one answer as with another"
+_INTRODUCTION: Final = (
+    "Your true answers stay on your device. Chance changes each of them there, and only what "
+    "chance made of them is sent, with a number drawn by chance so that no report is counted "
+    "twice. That you took part, and when, is not hidden."
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What the card says about one question."""
+
+    name: str
+    question: str
+    changed: str  #: what is flipped, and how often
+    learned: str  #: what anyone can learn from what is sent
+    denied: str  #: what can be denied
+    again: str  #: what later waves send; "" where there are none
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card in plain words; ``str`` for a screen, ``markdown()`` for a page.
+
+    >>> from discreet.survey import Questionnaire, YesNo
+    >>> smoker = YesNo("smoker", "Do you smoke?", truth=0.5, prior=0.1)
+    >>> card = Questionnaire("Health", [smoker]).card()
+    >>> print(card.parts[0].learned)                          # doctest: +NORMALIZE_WHITESPACE
+    What is sent is at most 3 times as likely with one answer as with another. Somebody who is 10 %
+    sure of your answer beforehand is at most 25 % sure afterwards.
+    """
+
+    title: str
+    introduction: str
+    parts: tuple[Part, ...]
+    together: str  #: what everything that is sent can tell at most
+
+    def __str__(self) -> str:
+        lines = [self.title, "", self.introduction]
+        for place, part in enumerate(self.parts, start=1):
+            lines += ["", f"{place}. {part.question}"]
+            lines += [f"   {head}: {words}" for head, words in _headed(part)]
+        return "\n".join([*lines, "", f"All answers together: {self.together}"])
+
+    def markdown(self) -> str:
+        """The same as Markdown."""
+        lines = [f"# {_plain(self.title)}", "", self.introduction]
+        for place, part in enumerate(self.parts, start=1):
+            lines += ["", f"## {place}. {_plain(part.question)}", ""]
+            lines += [f"- **{head}.** {_plain(words)}" for head, words in _headed(part)]
+        return "\n".join([*lines, "", "## All answers together", "", self.together, ""])
+
+    def document(self) -> dict[str, Any]:
+        """The same for a page to show: texts alone."""
+        return {
+            "title": self.title,
+            "introduction": self.introduction,
+            "questions": [
+                {
+                    "name": part.name,
+                    "question": part.question,
+                    "sentences": [list(sentence) for sentence in _headed(part)],
+                }
+                for part in self.parts
+            ],
+            "together": self.together,
+        }
+
+
+def card(form: Questionnaire, prior: Number | None = None) -> Card:
+    """The card of a questionnaire; a `prior` takes the place of those of the questions."""
+    belief = None if prior is None else probability(prior, name="prior")
+    return Card(
+        title=form.title,
+        introduction=_INTRODUCTION,
+        parts=tuple(_part(form, question, belief) for question in form.questions),
+        together=_together(form, belief),
+    )
+
+
+def _headed(part: Part) -> list[tuple[str, str]]:
+    said = [
+        ("What is changed", part.changed),
+        ("What anyone can learn", part.learned),
+        ("What you can deny", part.denied),
+        ("If you are asked again", part.again),
+    ]
+    return [(head, words) for head, words in said if words]
+
+
+def _part(form: Questionnaire, question: Question, prior: Fraction | None) -> Part:
+    believed = question.prior if prior is None else prior
+    most = odds(question.randomizer)
+    return Part(
+        name=question.name,
+        question=question.text,
+        changed=changed(question),
+        learned=f"{_likelier(most)} {_beliefs(most, believed)}",
+        denied=_denied(question.randomizer, most),
+        again=_again(form, question, most),
+    )
+
+
+def _likelier(most: Fraction, what: str = "What is sent", side: str = _SIDE) -> str:
+    times = factor(most)
+    if times is None:
+        return f"{what} may be more than a million times as likely {side}: practically no limit."
+    return f"{what} is at most {times} as likely {side}."
+
+
+def _beliefs(most: Fraction, prior: Fraction | None, what: str = "your answer") -> str:
+    if factor(most) is None:
+        return f"Somebody who had a guess at {what} may be sure of it afterwards."
+    if prior is not None:
+        said, number = stated(prior)
+        after = sure(posterior(number, most))
+        return (
+            f"Somebody who is {said} sure of {what} beforehand is at most {after} sure afterwards."
+        )
+    first, second, third = (sure(posterior(each, most)) for each in _PRIORS)
+    return (
+        f"Somebody who is 1 % sure of {what} beforehand is at most {first} sure afterwards; "
+        f"10 % becomes at most {second}, and 50 % at most {third}."
+    )
+
+
+def _denied(randomizer: Randomizer, most: Fraction) -> str:
+    if factor(most) is None:
+        return "Hardly anything: chance changes this answer too seldom."
+    if isinstance(randomizer, Response) and randomizer.categories == 2:
+        others = (
+            f"people whose answer is the opposite send the same {least_often(randomizer.outside)}"
+        )
+    else:
+        # P(report | mine) ≤ F·P(report | other), so F of mine are matched by one other at least
+        others = (
+            f"where {ceil(most):,} people with your answer send it, at least one out of as many "
+            "people with any other answer sends it too"
+        )
+    return f"Whatever is sent, your answer may be another one: {others}."
+
+
+def _again(form: Questionnaire, question: Question, most: Fraction) -> str:
+    if form.waves == 1:
+        return ""
+    if question.permanent:
+        return (
+            f"What chance made of your first answer is sent again in all {form.waves:,} rounds, so "
+            "asking again shows nothing more."
+        )
+    whole = _power(most, form.waves)
+    return (
+        f"Chance changes your answer anew in each of the {form.waves:,} rounds. "
+        f"{_likelier(whole, 'All of it together')}"
+    )
+
+
+def _together(form: Questionnaire, prior: Fraction | None) -> str:
+    drawn = (_power(odds(q.randomizer), form.times_drawn(q)) for q in form.questions)
+    most = prod(drawn, start=Fraction(1))
+    guess = Fraction(1, 2) + Fraction(form.guarantee.tv) / 2
+    if factor(most) is not None:  # by the odds alone
+        guess = min(guess, most / (1 + most))
+    likelier = _likelier(most, "Everything you send", "with your answers as with any others")
+    return (
+        f"{likelier} {_beliefs(most, prior, 'anything that your answers tell')} Somebody who has "
+        "to say which of two equally likely sets of answers is yours is right "
+        f"{most_often(guess)}; a blind guess is right once in 2."
+    )
+
+
+def _power(most: Fraction, times: int) -> Fraction:
+    """F to the power of `times`, or what is beyond saying."""
+    whole = Fraction(1)
+    for _ in range(times):
+        whole *= most
+        if whole > _BEYOND:
+            return _BEYOND
+    return whole
+
+
+def _plain(text: str) -> str:
+    """Without what Markdown would read as its own."""
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>#|!~" else sign for sign in text)

@@ -1,0 +1,1 @@
+"""From counts of reports to shares, means and cross tables, with their uncertainty."""

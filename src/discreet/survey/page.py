@@ -1,0 +1,155 @@
+"""A web page that asks a questionnaire and lets only randomized answers leave.
+
+One file, without a network and without a build step: open it from a disk, or publish it anywhere.
+Its policy lets the browser run this script and no other, and speak to the address that the
+questionnaire names, or to none. Texts of the questionnaire are data to it, never markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlsplit
+
+from discreet.errors import InvalidArgument
+from discreet.exact import integer
+
+if TYPE_CHECKING:
+    from discreet.survey.card import Card
+    from discreet.survey.questionnaire import Questionnaire
+
+_SCRIPTS: Final = (
+    "questionnaire",
+    "dom",
+    "chance",
+    "randomizers",
+    "projective",
+    "search",
+    "fields",
+    "reading",
+    "memory",
+    "answering",
+)
+_UNFOLDED: Final = 4  # cards of more questions are folded up, to be opened one by one
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]+")
+
+
+def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
+    """The page of one wave, as HTML.
+
+    >>> from discreet.survey import Questionnaire, YesNo
+    >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
+    >>> html = page(form)
+    >>> "<title>Health</title>" in html, "https://" in html       # it knows no address
+    (True, False)
+    """
+    wave = _read_wave(questionnaire, wave)
+    script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS)
+    style = _part("style.css")
+    return Template(_part("template.html")).substitute(
+        policy=escape(_policy(questionnaire.post, script=script, style=style)),
+        title=escape(questionnaire.title),
+        style=style,
+        card=_card(questionnaire.card()),
+        questionnaire=_data({**questionnaire.document(), "wave": wave}),
+        script=script,
+    )
+
+
+def write_page(questionnaire: Questionnaire, path: str | Path, *, wave: int = 1) -> Path:
+    """Write the page of one wave to a file, and return its path.
+
+    Publish all waves at the same address: what a browser remembers belongs to that address.
+    """
+    written = Path(path)
+    written.write_text(page(questionnaire, wave=wave), encoding="utf-8", newline="\n")
+    return written
+
+
+def _part(name: str) -> str:
+    return (files("discreet.survey") / "page_parts" / name).read_text(encoding="utf-8")
+
+
+def _policy(post: str | None, *, script: str, style: str) -> str:
+    """What the browser may do: nothing but what is named, script and style by their hashes."""
+    rules = {
+        "default-src": "'none'",
+        "script-src": _hash(script),
+        "style-src": _hash(style),
+        "connect-src": "'none'" if post is None else _source(post),
+        "form-action": "'none'",
+        "base-uri": "'none'",
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "'none'",
+    }
+    return "; ".join(f"{rule} {value}" for rule, value in rules.items())
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _source(post: str) -> str:
+    """An address as a policy names it: without a query, and with nothing that would end a rule.
+
+    >>> _source("https://example.org/in;box?key=1")
+    'https://example.org/in%3Bbox'
+    """
+    address = urlsplit(post)
+    try:
+        host = (address.hostname or "").encode("idna").decode()
+        port = "" if address.port is None else f":{address.port}"
+    except ValueError:
+        host = port = ""
+    if not _HOST.fullmatch(host) or address.username is not None:
+        raise InvalidArgument(
+            name="post",
+            expected="an address with the name of a host, as in https://example.org/reports",
+            given=InvalidArgument.describe_parameter(post),
+            hint="a browser's policy cannot name others; for this machine it is localhost",
+        )
+    return f"{address.scheme}://{host}{port}{quote(address.path, safe='/%:@!$&()*+=~')}"
+
+
+def _data(document: dict[str, Any]) -> str:
+    """JSON that is inert inside a page: no sign in it can end the element that holds it."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _card(card: Card) -> str:
+    """The card in HTML; it is read even where scripts are off."""
+    said = card.document()
+    opened = " open" if len(said["questions"]) <= _UNFOLDED else ""
+    lines = [f"<p>{escape(said['introduction'])}</p>"]
+    if not opened:
+        lines += ["<p>Open a question to read what happens to your answer.</p>"]
+    for place, part in enumerate(said["questions"], start=1):
+        lines += [f"<details{opened}>", f"<summary>{place}. {escape(part['question'])}</summary>"]
+        lines += ["<dl>"]
+        for head, words in part["sentences"]:
+            lines += [f"<dt>{escape(head)}</dt>", f"<dd>{escape(words)}</dd>"]
+        lines += ["</dl>", "</details>"]
+    lines += ["<h3>All answers together</h3>", f"<p>{escape(said['together'])}</p>"]
+    return "\n".join(lines)
+
+
+def _read_wave(questionnaire: Questionnaire, value: int) -> int:
+    wave = integer(value, name="wave", minimum=1)
+    if wave > questionnaire.waves:
+        raise InvalidArgument(
+            name="wave",
+            expected=f"at most {questionnaire.waves}, for which the promise was made",
+            given=InvalidArgument.describe_parameter(value),
+            hint="say waves= in the questionnaire before anybody answers",
+        )
+    return wave

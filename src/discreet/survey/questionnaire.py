@@ -1,0 +1,255 @@
+"""A questionnaire as a frozen value: what is asked, and what answering all of it can cost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from numpy.typing import ArrayLike
+
+from discreet import canonical
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, integer
+from discreet.guarantees import Guarantee, compose
+from discreet.lazy import cached_property
+from discreet.survey.questions import KINDS, Question
+from discreet.survey.questions.wording import read_text
+
+if TYPE_CHECKING:
+    from discreet.survey.card import Card
+    from discreet.survey.memory import Memory
+    from discreet.survey.reports import Report, Reports
+
+MOST_QUESTIONS: Final = 1000
+MOST_WAVES: Final = 10_000
+_TOLERANCE: Final = 1e-4  # of the composition's bounds: a card is made in milliseconds
+_CLASSES: Final = tuple(KINDS.values())
+# Reports say little even where they are overheard, but a page that comes over a plain
+# connection can be exchanged on its way for one that does not randomize.
+_ADDRESS: Final = re.compile(
+    r"(https://[^\s<>\"'\\/@:?#\[\]]+|http://(localhost|127\.0\.0\.1))(:\d{1,5})?(/[^\s<>\"'\\]*)?"
+)
+
+
+@dataclass(frozen=True, init=False)
+class Questionnaire:
+    """Questions that one respondent answers, and what all the answers together promise.
+
+    Every answer is randomized on the respondent's machine. The total is known before anybody
+    answers: the guarantees of the questions composed, as often as they are asked (`waves`), but
+    for permanent ones, whose first randomized answer is sent again.
+
+    >>> from discreet.survey import Questionnaire, YesNo
+    >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
+    >>> round(float(form.epsilon), 6), round(form.guarantee.tv, 6)          # ln 3
+    (1.098612, 0.5)
+    >>> form.respond({"smoker": True}).answers["smoker"] in (0, 1)
+    True
+    """
+
+    title: str
+    questions: tuple[Question, ...]
+    respondents: int | None  #: how many are expected, for the stated errors
+    waves: int  #: how often everybody is asked
+    post: str | None  #: the address the page may send reports to
+
+    def __init__(
+        self,
+        title: str,
+        questions: Iterable[Question],
+        *,
+        respondents: int | None = None,
+        waves: int = 1,
+        post: str | None = None,
+    ) -> None:
+        self.__dict__.update(
+            title=read_text(title, name="title"),
+            questions=_read_questions(questions),
+            respondents=None
+            if respondents is None
+            else integer(respondents, name="respondents", minimum=1),
+            waves=_read_waves(waves),
+            post=None if post is None else _read_address(post),
+        )
+
+    # -- what it costs -----------------------------------------------------------------------------
+
+    def times_drawn(self, question: Question) -> int:
+        """How often an answer to this question is drawn anew."""
+        return 1 if question.permanent else self.waves
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What each respondent is promised for all answers of all waves together."""
+        drawn = [q.randomizer.guarantee.repeat(self.times_drawn(q)) for q in self.questions]
+        return compose(drawn, tolerance=_TOLERANCE)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The most that any log ratio can be, over everything one respondent sends."""
+        losses = (q.randomizer.epsilon * self.times_drawn(q) for q in self.questions)
+        return sum(losses, Fraction(0))
+
+    def explain(self) -> str:
+        """The cost of each question and of all, the mechanisms and why, and the expected error."""
+        from discreet.survey.explaining import explain
+
+        return explain(self)
+
+    def card(self, prior: Number | None = None) -> Card:
+        """What a respondent should know before answering, in plain words."""
+        from discreet.survey.card import card
+
+        return card(self, prior)
+
+    # -- what it is --------------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Question:
+        """The question of this name."""
+        for question in self.questions:
+            if question.name == name:
+                return question
+        raise InvalidArgument(
+            name="name",
+            expected="one of " + ", ".join(q.name for q in self.questions[:20]),
+            given=InvalidArgument.describe_parameter(name),
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """Which questionnaire a report answers: the same for the same questions and laws.
+
+        What does not touch an answer is left out: who is expected, and where reports go.
+        """
+        return canonical.digest(self._asked)[:16]
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "waves": self.waves,
+            "questions": [question_document(q) for q in self.questions],
+        }
+
+    def document(self) -> dict[str, Any]:
+        """Everything that the page and the collector need, without floats.
+
+        >>> from discreet.survey import Questionnaire, YesNo
+        >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
+        >>> form.document()["questions"][0]["randomizer"]["flip"] == 2**51     # of 2**53
+        True
+        """
+        return {"survey": self.digest, "post": self.post, **self._asked}
+
+    def to_toml(self) -> str:
+        """The questionnaire as TOML; `from_toml` reads the same value back."""
+        from discreet.survey.toml_files import to_toml
+
+        return to_toml(self)
+
+    @staticmethod
+    def from_toml(source: str | Path) -> Questionnaire:
+        """Read a TOML file, or its text."""
+        from discreet.survey.toml_files import from_toml
+
+        return from_toml(source)
+
+    def page(self, *, wave: int = 1) -> str:
+        """A web page that asks the questions and lets only randomized answers leave."""
+        from discreet.survey.page import page
+
+        return page(self, wave=wave)
+
+    # -- answering ---------------------------------------------------------------------------------
+
+    def respond(
+        self, answers: Mapping[str, Any], *, memory: Memory | None = None, wave: int = 1
+    ) -> Report:
+        """Randomize one person's answers, here; nothing else is kept or sent.
+
+        >>> from discreet.survey import ChooseOne, Questionnaire
+        >>> colour = ChooseOne("colour", "Which?", options=["red", "blue", "green"], epsilon=1)
+        >>> report = Questionnaire("Colours", [colour]).respond({"colour": "blue"})
+        >>> report.wave, len(report.id)
+        (1, 32)
+        """
+        from discreet.survey.respond import respond
+
+        return respond(self, answers, memory=memory, wave=wave)
+
+    def respond_many(
+        self, columns: Mapping[str, ArrayLike], *, wave: int = 1, before: Reports | None = None
+    ) -> Reports:
+        """Randomize a column of answers for each question: many people at once.
+
+        Where a question is permanent, waves after the first need the reports of one `before`.
+        """
+        from discreet.survey.respond import respond_many
+
+        return respond_many(self, columns, wave=wave, before=before)
+
+
+def question_document(question: Question) -> dict[str, Any]:
+    """One question as the page and the collector need it."""
+    return {
+        "name": question.name,
+        "text": question.text,
+        "kind": question.kind,
+        **question.document(),
+        "permanent": question.permanent,
+        "report": question.randomizer.report,
+        "outcomes": question.randomizer.outcomes,
+        "randomizer": question.randomizer.document(),
+    }
+
+
+def _read_questions(value: object) -> tuple[Question, ...]:
+    questions = tuple(value) if isinstance(value, Iterable) else ()
+    if not 1 <= len(questions) <= MOST_QUESTIONS:
+        raise InvalidArgument(
+            name="questions",
+            expected=f"a list of 1 to {MOST_QUESTIONS} questions",
+            given=f"{len(questions)} of them"
+            if isinstance(value, Iterable)
+            else InvalidArgument.describe_parameter(value),
+        )
+    for place, question in enumerate(questions):
+        if not isinstance(question, _CLASSES):
+            raise InvalidArgument(
+                name=f"questions[{place}]",
+                expected="YesNo, ChooseOne, ChooseAny or Number",
+                given=InvalidArgument.describe_parameter(question),
+            )
+    names = [question.name for question in questions]
+    columns = [name.lower() for name in names]  # to many programs, case makes no difference
+    for place, column in enumerate(columns):
+        if column in columns[:place]:
+            raise InvalidArgument(
+                name="questions",
+                expected="named differently, whatever the case of the letters",
+                given=f"{names[columns.index(column)]!r} and {names[place]!r}",
+            )
+    return questions
+
+
+def _read_waves(value: int) -> int:
+    waves = integer(value, name="waves", minimum=1)
+    if waves > MOST_WAVES:
+        given = InvalidArgument.describe_parameter(value)
+        raise InvalidArgument(name="waves", expected=f"at most {MOST_WAVES:,}", given=given)
+    return waves
+
+
+def _read_address(value: object) -> str:
+    if isinstance(value, str) and len(value) <= 2000 and _ADDRESS.fullmatch(value):
+        return value
+    raise InvalidArgument(
+        name="post",
+        expected="an address that begins with https:// (http:// for localhost alone)",
+        given=InvalidArgument.describe_parameter(value),
+        hint="a page from a plain connection can be exchanged for one that does not randomize",
+    )

@@ -1,0 +1,11 @@
+"""The questions a questionnaire can ask: yes or no, one of many, any of many, a number."""
+
+from discreet.survey.questions.choose_any import ChooseAny
+from discreet.survey.questions.choose_one import ChooseOne
+from discreet.survey.questions.number import Number
+from discreet.survey.questions.question import Question
+from discreet.survey.questions.yes_no import YesNo
+
+KINDS = {kind.kind: kind for kind in (YesNo, ChooseOne, ChooseAny, Number)}
+
+__all__ = ["KINDS", "ChooseAny", "ChooseOne", "Number", "Question", "YesNo"]

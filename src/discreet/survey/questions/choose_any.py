@@ -1,0 +1,190 @@
+"""A question with any number of answers: tick what applies."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, integer
+from discreet.lazy import cached_property
+from discreet.survey.questions.choose_one import read_mechanism
+from discreet.survey.questions.columns import array_of, wrong
+from discreet.survey.questions.promise import given, read_promise
+from discreet.survey.questions.wording import read_name, read_options, read_text
+from discreet.survey.randomizers import Randomizer
+from discreet.survey.randomizers.choosing import Choice, best_any
+from discreet.survey.randomizers.items import Items
+from discreet.survey.randomizers.unary import Unary
+
+MOST_TICKS: Final = 1 << 16  # a report has a sign for each
+_MECHANISMS: Final = ("best", "unary", "items")
+
+
+@dataclass(frozen=True, init=False)
+class ChooseAny:
+    """Any of the options, at most `most` of them where that is said.
+
+    The promise covers the whole list of ticks at once, not each of them.
+
+    >>> question = ChooseAny("had", "Which have you had?", options=["flu", "mumps"], epsilon=1)
+    >>> question.read(["mumps"])
+    array([False,  True])
+    """
+
+    kind: ClassVar[str] = "choose_any"
+    name: str
+    text: str
+    options: tuple[str, ...] = field(repr=False)
+    most: int | None
+    mechanism: str
+    epsilon: Fraction | None
+    prior: Fraction | None
+    permanent: bool
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        *,
+        options: Sequence[str],
+        most: int | None = None,
+        epsilon: Number,
+        mechanism: str = "best",
+        prior: Number | None = None,
+        permanent: bool = False,
+    ) -> None:
+        self.__dict__.update(name=read_name(name), text=read_text(text, name="text"))
+        promise = read_promise(epsilon, None, prior, permanent)._asdict()
+        del promise["truth"]
+        self.__dict__.update(promise, options=_read_ticks(options))
+        self.__dict__["most"] = _read_most(most, len(self.options))
+        self.__dict__["mechanism"] = read_mechanism(mechanism, _MECHANISMS)
+        if mechanism == "unary" and self.most is None:
+            raise InvalidArgument(
+                name="most",
+                expected="said where the mechanism is unary",
+                given="None",
+                hint="its noise grows with the number of ticks a person may make",
+            )
+        _ = self.randomizer  # a promise that cannot be kept is refused here
+
+    @property
+    def truth(self) -> None:
+        """The lecture's q is about one answer; a list of ticks has an ε."""
+        return None
+
+    @cached_property
+    def _chosen(self) -> Choice | Randomizer:
+        count = len(self.options)
+        assert self.epsilon is not None
+        if self.mechanism == "best":
+            return best_any(count, self.epsilon, most=self.most)
+        if self.mechanism == "unary":
+            return Unary(categories=count, epsilon=self.epsilon, most=self.most or count)
+        return Items(categories=count, epsilon=self.epsilon)
+
+    @property
+    def randomizer(self) -> Randomizer:
+        """The mechanism that was named, or the best."""
+        chosen = self._chosen
+        return chosen.randomizer if isinstance(chosen, Choice) else chosen
+
+    def why(self, respondents: int | None = None) -> str:
+        """Which mechanism it is, and why. However many answer, the same one is best."""
+        chosen = self._chosen
+        if isinstance(chosen, Choice):
+            return str(replace(chosen, respondents=respondents))
+        return f"{chosen.name}, as asked for"
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The options."""
+        return self.options
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {option: code for code, option in enumerate(self.options)}
+
+    def read(self, answer: object) -> NDArray[np.bool_]:
+        """A list of options, as a row of ticks."""
+        if isinstance(answer, str) or not isinstance(answer, Collection):
+            raise wrong("a list of the options that apply, which may be empty", answer=answer)
+        places = [self._codes.get(each, -1) if isinstance(each, str) else -1 for each in answer]
+        if -1 in places or len(set(places)) < len(places):
+            raise wrong("a list of the options that apply, each once", answer=answer)
+        if self.most is not None and len(places) > self.most:
+            raise wrong(f"at most {self.most} of the options", answer=answer)
+        ticks = np.zeros(len(self.options), np.bool_)
+        ticks[places] = True
+        return ticks
+
+    def truths(self, column: ArrayLike) -> NDArray[Any]:
+        """Bools with a column for each option, or a list of options for each person."""
+        array = array_of(column, dimensions=2)
+        if array.ndim == 2 and array.size == 0:  # nobody chose anything
+            ticks = np.zeros((len(array), len(self.options)), np.bool_)
+        elif array.ndim == 2 and array.dtype.kind in "biu":
+            ticks = _read_bools(array, len(self.options))
+        elif array.dtype.kind in "OU":
+            rows = [self.read(list(row) if isinstance(row, np.ndarray) else row) for row in array]
+            ticks = np.array(rows, np.bool_).reshape(len(rows), len(self.options))
+        else:
+            raise wrong("a list of options for each person", answer=column)
+        if self.most is not None and ticks.size and ticks.sum(axis=1).max() > self.most:
+            raise wrong(f"at most {self.most} of the options for each person", answer=column)
+        return ticks
+
+    def fields(self) -> dict[str, Any]:
+        """What it was made from."""
+        mechanism = None if self.mechanism == "best" else self.mechanism
+        return given(
+            options=self.options,
+            most=self.most,
+            mechanism=mechanism,
+            epsilon=self.epsilon,
+            prior=self.prior,
+            permanent=self.permanent,
+        )
+
+    def document(self) -> dict[str, Any]:
+        """For the page and the collector."""
+        return {"options": list(self.options), "most": self.most}
+
+
+def _read_ticks(value: object) -> tuple[str, ...]:
+    options = read_options(value)
+    if isinstance(options, int) or len(options) > MOST_TICKS:
+        raise InvalidArgument(
+            name="options",
+            expected=f"a list of at most {MOST_TICKS:,} texts",
+            given=InvalidArgument.describe_parameter(value),
+        )
+    return options
+
+
+def _read_most(value: int | None, count: int) -> int | None:
+    if value is None:
+        return None
+    most = integer(value, name="most", minimum=1)
+    if most > count:
+        raise InvalidArgument(
+            name="most",
+            expected=f"at most {count}, the number of options",
+            given=InvalidArgument.describe_parameter(value),
+            hint="leave it out where all of them may be ticked",
+        )
+    return most
+
+
+def _read_bools(array: NDArray[Any], count: int) -> NDArray[np.bool_]:
+    if array.shape[1] != count:
+        raise wrong(f"rows of {count} ticks, one for each option")
+    if array.dtype.kind != "b" and array.size and not (array.min() >= 0 and array.max() <= 1):
+        raise wrong("ticks: True or False, 1 or 0")
+    return array.astype(np.bool_, copy=False)

@@ -1,0 +1,176 @@
+"""A question whose answer is a number in a range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet import exact
+from discreet.errors import InvalidArgument
+from discreet.lazy import cached_property
+from discreet.survey.questions.columns import array_of, wrong
+from discreet.survey.questions.promise import Promise, given, read_promise
+from discreet.survey.questions.wording import read_name, read_text
+from discreet.survey.randomizers.levels import Levels
+
+MOST_STEPS: Final = 2**32
+_LARGEST: Final = 10**15
+_FINE: Final = 2**20  # steps where none is said: a millionth of the range is lost at most
+
+
+@dataclass(frozen=True, init=False)
+class Number:
+    """A number from `bounds`, in steps; the estimated mean is unbiased for answers on the steps.
+
+    >>> question = Number("age", "How old are you?", bounds=(0, 120), step=1, epsilon=1)
+    >>> question.read(30), question.steps
+    (30, 120)
+    """
+
+    kind: ClassVar[str] = "number"
+    name: str
+    text: str
+    lower: Fraction
+    upper: Fraction
+    step: Fraction | None
+    unit: str
+    epsilon: Fraction | None
+    truth: Fraction | None
+    prior: Fraction | None
+    permanent: bool
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        *,
+        bounds: tuple[exact.Number, exact.Number],
+        step: exact.Number | None = None,
+        epsilon: exact.Number | None = None,
+        truth: exact.Number | None = None,
+        unit: str = "",
+        prior: exact.Number | None = None,
+        permanent: bool = False,
+    ) -> None:
+        self.__dict__.update(name=read_name(name), text=read_text(text, name="text"))
+        self.__dict__.update(read_promise(epsilon, truth, prior, permanent)._asdict())
+        lower, upper = _read_bounds(bounds)
+        self.__dict__.update(
+            lower=lower,
+            upper=upper,
+            step=None if step is None else _read_step(step, upper - lower),
+            unit=unit if unit == "" else read_text(unit, name="unit"),
+        )
+        _ = self.randomizer  # a promise that cannot be kept is refused here
+
+    @property
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """The least and the greatest answer."""
+        return self.lower, self.upper
+
+    @cached_property
+    def steps(self) -> int:
+        """How many steps there are from the least answer to the greatest."""
+        return _FINE if self.step is None else int((self.upper - self.lower) / self.step)
+
+    @cached_property
+    def randomizer(self) -> Levels:
+        """Stochastic rounding to a few levels, then randomized response on those."""
+        return Levels(steps=self.steps, **Promise.of(self).asked)
+
+    def why(self, respondents: int | None = None) -> str:
+        """How many levels, and why."""
+        levels = self.randomizer.outcomes
+        return f"{self.randomizer.name} to {levels} levels, which has the least worst variance"
+
+    @cached_property
+    def categories(self) -> tuple[str, ...]:
+        """The levels that are reported, as numbers."""
+        last = self.randomizer.outcomes - 1
+        width = self.upper - self.lower
+        return tuple(plain(self.lower + width * level / last) for level in range(last + 1))
+
+    def read(self, answer: object) -> int:
+        """The nearest step; a number outside the bounds is refused."""
+        value = _exactly(answer)
+        if value is None or not self.lower <= value <= self.upper:
+            raise wrong(self._expected, answer=answer)
+        return floor((value - self.lower) / (self.upper - self.lower) * self.steps + Fraction(1, 2))
+
+    def truths(self, column: ArrayLike) -> NDArray[Any]:
+        """The nearest step of each number."""
+        array = array_of(column)
+        if array.dtype.kind not in "iuf":
+            return np.array([self.read(answer) for answer in array.tolist()], np.int64)
+        values = array.astype(np.float64, copy=False)
+        if not ((values >= float(self.lower)) & (values <= float(self.upper))).all():
+            raise wrong(self._expected + ", all of them")
+        # ⌊(x − lower)/step + ½⌋, which may leave the range by rounding alone
+        places = (values - float(self.lower)) * (self.steps / float(self.upper - self.lower))
+        nearest = np.floor(places + 0.5).astype(np.int64)
+        return np.clip(nearest, 0, self.steps, out=nearest)
+
+    @property
+    def _expected(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
+        return f"a number from {plain(self.lower)} to {plain(self.upper)}{unit}"
+
+    def fields(self) -> dict[str, Any]:
+        """What it was made from."""
+        return given(
+            bounds=self.bounds, step=self.step, unit=self.unit, **Promise.of(self)._asdict()
+        )
+
+    def document(self) -> dict[str, Any]:
+        """For the page and the collector: ends as exact texts, "1/3" if need be."""
+        ends = {"lower": str(self.lower), "upper": str(self.upper)}
+        return {**ends, "steps": self.steps, "unit": self.unit}
+
+
+def plain(value: Fraction) -> str:
+    """A number for people: as a short decimal, or to six digits.
+
+    >>> plain(Fraction(5, 2)), plain(Fraction(-3)), plain(Fraction(1, 3))
+    ('2.5', '-3', '0.333333')
+    """
+    return str(value) if value.denominator == 1 else f"{float(value):.6g}"
+
+
+def _exactly(answer: object) -> Fraction | None:
+    """The number, or nothing; the message that would quote it is forgotten here."""
+    try:
+        return exact.number(answer, name="answer")
+    except InvalidArgument:
+        return None
+
+
+def _read_bounds(value: object) -> tuple[Fraction, Fraction]:
+    """Ends that floats, here and in a browser, tell apart with room to spare."""
+    lower, upper = exact.interval(value, name="bounds")
+    largest = max(abs(lower), abs(upper))
+    if largest > _LARGEST or (upper - lower) * 10**6 < largest:
+        raise InvalidArgument(
+            name="bounds",
+            expected="at most 10^15 in size, and not closer to each other than a millionth of it",
+            given=f"{plain(lower)} and {plain(upper)}" if largest <= _LARGEST else "larger ones",
+            hint="ask for the distance from a round number",
+        )
+    return lower, upper
+
+
+def _read_step(value: exact.Number, width: Fraction) -> Fraction:
+    step = exact.positive(value, name="step")
+    if (width / step).denominator != 1 or width / step > MOST_STEPS:
+        raise InvalidArgument(
+            name="step",
+            expected=f"such that the range of {plain(width)} is a whole number of steps, at most "
+            f"{MOST_STEPS:,} of them",
+            given=InvalidArgument.describe_parameter(value),
+            hint="leave it out for steps of a millionth of the range",
+        )
+    return step

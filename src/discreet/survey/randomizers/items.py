@@ -1,0 +1,195 @@
+"""Sampled items: of k yes-or-no items a few are drawn by chance, and only those are answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from itertools import combinations, product
+from math import comb, prod, tanh
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet import laws
+from discreet.exact import Number, positive
+from discreet.guarantees import Guarantee, Pure
+from discreet.inputs import Categories
+from discreet.lazy import cached_property
+from discreet.noise.bernoulli import Rational, coins
+from discreet.noise.uniform import integers
+from discreet.survey.randomizers.grid import GRID, least_noise, ratio_loss, true_loss
+from discreet.survey.randomizers.randomizer import Counts
+from discreet.survey.randomizers.reading import count_bits, read_sets, sets, writable
+from discreet.survey.randomizers.response import read_categories
+from discreet.survey.randomizers.shares import variance_of_share
+
+if TYPE_CHECKING:
+    from flint import arb
+
+MOST_ITEMS: Final = 1 << 16
+_BLOCK: Final = 1 << 22  # bits randomized at a time
+
+
+@dataclass(frozen=True, init=False)
+class Items:
+    """Of k items, s are drawn by chance; each is answered by randomized response with ε/s.
+
+    The chance does not depend on the answers, and every answered item costs at most ε/s, so any
+    two sets of items, however many are in them, are told apart by at most ε. A report is a row
+    of bits with −1 for the items not drawn. With s near ε/2 the variance is least.
+
+    >>> hobbies = Items(categories=5, epsilon=1)
+    >>> hobbies.drawn, hobbies.randomize([[True, True, False, False, True]] * 3).shape
+    (1, (3, 5))
+    """
+
+    categories: int
+    drawn: int  #: s
+    step: int  #: an answered bit is turned around with probability step/2⁵³
+    epsilon: Fraction = field(compare=False)  #: the loss of this law, rounded up
+
+    name: ClassVar[str] = "sampled items"
+    kind: ClassVar[str] = "items"
+    report: ClassVar[Literal["bits"]] = "bits"
+
+    def __init__(self, *, categories: int, epsilon: Number) -> None:
+        k = read_categories(categories, most=MOST_ITEMS)
+        asked = positive(epsilon, name="epsilon")
+        drawn = _least_variance(k, asked)
+        loss = partial(_loss, drawn)
+        step = least_noise(loss, asked, none=GRID // 2)
+        object.__setattr__(self, "categories", k)
+        object.__setattr__(self, "drawn", drawn)
+        object.__setattr__(self, "step", step)
+        object.__setattr__(self, "epsilon", true_loss(loss, step, asked))
+
+    @property
+    def outcomes(self) -> int:
+        return self.categories
+
+    @property
+    def inside(self) -> Fraction:
+        """P(a drawn item's bit is 1, if it was chosen)."""
+        return 1 - self.outside
+
+    @property
+    def outside(self) -> Fraction:
+        """P(a drawn item's bit is 1, if it was not chosen)."""
+        return Fraction(self.step, GRID)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """Local ε-differential privacy: s answers to yes-or-no questions."""
+        if self.drawn == 1:
+            return Pure(self.epsilon)
+        # Two opposite sets differ in every drawn item: just this composition, and the worst.
+        return Pure(self.epsilon / self.drawn).repeat(self.drawn)
+
+    def randomize(self, truths: ArrayLike) -> NDArray[np.int8]:
+        """Return a row of bits for each row of bools (chosen items)."""
+        rows = read_sets(truths, self.categories, self.categories)
+        reports = np.empty(rows.shape, np.int8)
+        step = max(1, _BLOCK // self.categories)
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            reports[part] = self._answer(rows[part])
+        return reports
+
+    def _answer(self, chosen: NDArray[np.bool_]) -> NDArray[np.int8]:
+        """Draw s items a row without repetition (Floyd: Bentley 1987), and answer them.
+
+        In the round for i, one of 0 … i is drawn; if it is there already, i itself is taken.
+        """
+        n, k = chosen.shape
+        row = np.arange(n)
+        reports = np.full((n, k), -1, np.int8)
+        for i in range(k - self.drawn, k):
+            item = integers(i + 1, n)
+            item[reports[row, item] >= 0] = i
+            turned = coins(Rational(self.outside), n)
+            reports[row, item] = chosen[row, item] != turned
+        return reports
+
+    def law(self, truth: Any) -> laws.Finite:
+        """The exact law of the report, a text of 0, 1 and −, of a row of bools.
+
+        An integer is the place in ``reading.sets``.
+        """
+        writable(comb(self.categories, self.drawn) << self.drawn)
+        k = self.categories
+        chosen = self._chosen(truth)
+        fair = Fraction(1, comb(k, self.drawn))
+        outcomes, weights = [], []
+        for places in combinations(range(k), self.drawn):
+            for bits in product((0, 1), repeat=self.drawn):
+                text = ["-"] * k
+                for place, bit in zip(places, bits, strict=True):
+                    text[place] = str(bit)
+                outcomes.append("".join(text))
+                right = [chosen[place] == bit for place, bit in zip(places, bits, strict=True)]
+                weights.append(fair * prod(self.inside if r else self.outside for r in right))
+        return laws.Finite(outcomes, weights)
+
+    def _chosen(self, truth: Any) -> NDArray[np.bool_]:
+        if np.ndim(truth) == 1:
+            truth = np.asarray(truth)[None]
+            return read_sets(truth, self.categories, self.categories).reshape(-1)
+        row = np.zeros(self.categories, np.bool_)
+        row[list(sets(self.categories, self.categories)[truth])] = True
+        return row
+
+    @property
+    def inputs(self) -> Categories:
+        """All sets of items, as ``reading.sets`` lists them."""
+        return Categories(1 << self.categories)
+
+    def counts(self, reports: ArrayLike) -> Counts:
+        """Two rows: how often each bit was 1, and how often it was asked for."""
+        return count_bits(reports, self.categories, least=-1)
+
+    def supports_of(self, counts: Counts) -> Counts:
+        """The first row: how many reports have each bit set."""
+        ones: Counts = counts[0]
+        return ones
+
+    def asked_of(self, counts: Counts) -> Counts:
+        """The second row: how many reports say something about each item."""
+        asked: Counts = counts[1]
+        return asked
+
+    def supports(self, reports: ArrayLike) -> Counts:
+        """How many reports have each bit set."""
+        return self.supports_of(self.counts(reports))
+
+    def asked(self, reports: ArrayLike) -> Counts:
+        """How many reports say something about each item."""
+        return self.asked_of(self.counts(reports))
+
+    def variance(self, share: float | None = None) -> float:
+        """Of one respondent's contribution to an item's share; at ½, the worst, if none is given.
+
+        Only s of k respondents are asked about the item.
+        """
+        at = 0.5 if share is None else share
+        once = variance_of_share(self.inside, self.outside, at)
+        return once * self.categories / self.drawn
+
+    def document(self) -> dict[str, int | str]:
+        """What a browser needs to do the same."""
+        return {
+            "kind": self.kind,
+            "categories": self.categories,
+            "drawn": self.drawn,
+            "flip": self.step,
+        }
+
+
+def _least_variance(items: int, epsilon: Fraction) -> int:
+    """The s of least variance at share ½:  (k/s)/(4·tanh²(ε/2s))."""
+    return max(range(1, items + 1), key=lambda s: s * tanh(epsilon / (2 * s)) ** 2)
+
+
+def _loss(drawn: int, step: int) -> arb:
+    return drawn * ratio_loss(Fraction(GRID - step), Fraction(step))

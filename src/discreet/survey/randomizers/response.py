@@ -1,0 +1,181 @@
+"""Randomized response among k categories, on the grid of probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet import laws
+from discreet.errors import InvalidArgument
+from discreet.exact import Number, integer, positive, probability
+from discreet.guarantees import Pure, ResponsePair
+from discreet.inputs import Categories
+from discreet.lazy import cached_property
+from discreet.mechanisms.choice import exactly_one
+from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.survey.randomizers.grid import GRID, least_noise, ratio_loss, true_loss
+from discreet.survey.randomizers.reading import count_integers, read_integers, writable
+from discreet.survey.randomizers.shares import variance_of_share
+
+if TYPE_CHECKING:
+    from flint import arb
+
+MOST_CATEGORIES: Final = 1 << 24
+
+
+@dataclass(frozen=True, init=False)
+class Response:
+    """Reports the true category, or with probability T/2⁵³ the throw of a fair die instead.
+
+    With two categories T/2⁵³ is the probability that the answer is turned around. Give the
+    promise (``epsilon``) or the lecture's q (``truth``).
+
+    >>> coins = Response(categories=2, truth=0.5)
+    >>> coins.inside, float(coins.epsilon), coins.document()["flip"] * 4 == GRID
+    (Fraction(3, 4), 1.0986122886681098, True)
+    >>> four = Response(categories=4, epsilon=1)
+    >>> reports = four.randomize([0, 1, 2, 3, 3])
+    >>> int(four.supports(reports).sum())
+    5
+    """
+
+    categories: int
+    step: int  #: T
+    epsilon: Fraction = field(compare=False)  #: the loss of this law, rounded up
+
+    name: ClassVar[str] = "randomized response"
+    kind: ClassVar[str] = "response"
+    report: ClassVar[Literal["integer"]] = "integer"
+
+    def __init__(
+        self, *, categories: int, epsilon: Number | None = None, truth: Number | None = None
+    ) -> None:
+        chosen, given = exactly_one(epsilon=epsilon, truth=truth)
+        k = read_categories(categories, most=MOST_CATEGORIES)
+        none = GRID // 2 if k == 2 else GRID
+        asked = None
+        if chosen == "truth":
+            step = _step_of_truth(probability(given, name="truth"), none)
+        else:
+            asked = positive(given, name="epsilon")
+            step = least_noise(partial(_loss, k), asked, none=none)
+        object.__setattr__(self, "categories", k)
+        object.__setattr__(self, "step", step)
+        object.__setattr__(self, "epsilon", true_loss(partial(_loss, k), step, asked))
+
+    @property
+    def outcomes(self) -> int:
+        return self.categories
+
+    @property
+    def inside(self) -> Fraction:
+        """P(a category is reported, if it is the true one)."""
+        return _inside(self.categories, self.step)
+
+    @property
+    def outside(self) -> Fraction:
+        """P(a category is reported, if another one is true)."""
+        return _outside(self.categories, self.step)
+
+    @property
+    def kept(self) -> Fraction:
+        """The lecture's q: the probability that the answer counts, less that of its opposite."""
+        return self.inside - self.outside
+
+    @cached_property
+    def guarantee(self) -> Pure | ResponsePair:
+        """Local ε-differential privacy; with more than two categories its tighter profile."""
+        if self.categories == 2:
+            return Pure(self.epsilon)
+        return ResponsePair(self.epsilon, self.categories)
+
+    @cached_property
+    def _mechanism(self) -> RandomizedResponse:
+        return RandomizedResponse(truth=self.kept, categories=self.categories)
+
+    def randomize(self, truths: ArrayLike) -> NDArray[np.int64]:
+        """Return a report for each true category. Costs ``guarantee`` each."""
+        column = read_integers(truths, self.categories, name="truths")
+        if column.size == 0:
+            return column.astype(np.int64)
+        if column.dtype.kind == "b":
+            column = column.view(np.uint8)
+        reports: NDArray[np.int64] = self._mechanism.release(column).astype(np.int64, copy=False)
+        return reports
+
+    def law(self, truth: int) -> laws.Finite:
+        """The exact law of the report of this true category."""
+        writable(self.outcomes)
+        weights = [self.outside] * self.categories
+        weights[truth] = self.inside
+        return laws.Finite(range(self.categories), weights)
+
+    @property
+    def inputs(self) -> Categories:
+        return Categories(self.categories)
+
+    def counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """How often each category was reported."""
+        return count_integers(reports, self.categories)
+
+    def supports_of(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return counts
+
+    def asked_of(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.full(self.categories, counts.sum())
+
+    def supports(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """How many reports support each category."""
+        return self.counts(reports)
+
+    def asked(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """How many reports say something about each category: all of them."""
+        return np.full(self.categories, np.asarray(reports).shape[0])
+
+    def variance(self, share: float | None = None) -> float:
+        """Of one respondent's contribution to an estimated share; at 1/k if none is given."""
+        at = 1 / self.categories if share is None else share
+        return variance_of_share(self.inside, self.outside, at)
+
+    def document(self) -> dict[str, int | str]:
+        """What a browser needs to do the same."""
+        word = "flip" if self.categories == 2 else "replace"
+        return {"kind": self.kind, "categories": self.categories, word: self.step}
+
+
+def read_categories(categories: int, *, most: int) -> int:
+    k = integer(categories, name="categories", minimum=2)
+    if k > most:
+        given = InvalidArgument.describe_parameter(categories)
+        raise InvalidArgument(name="categories", expected=f"at most {most}", given=given)
+    return k
+
+
+def _step_of_truth(q: Fraction, none: int) -> int:
+    """⌈none·(1 − q)⌉: an answer that does not count is turned around half the time."""
+    step = -((q.numerator - q.denominator) * none // q.denominator)
+    if step == none:
+        raise InvalidArgument(
+            name="truth",
+            expected="at least 2^-52",
+            given=InvalidArgument.describe_parameter(q),
+            hint="so little truth means that reports say nothing",
+        )
+    return step
+
+
+def _outside(categories: int, step: int) -> Fraction:
+    return Fraction(step, GRID * (1 if categories == 2 else categories))
+
+
+def _inside(categories: int, step: int) -> Fraction:
+    return 1 - (categories - 1) * _outside(categories, step)
+
+
+def _loss(categories: int, step: int) -> arb:
+    return ratio_loss(_inside(categories, step), _outside(categories, step))

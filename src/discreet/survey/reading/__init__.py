@@ -1,0 +1,1 @@
+"""From files and tables to columns of reports that can be counted, and those set aside."""

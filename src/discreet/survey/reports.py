@@ -1,0 +1,126 @@
+"""What respondents send: randomized answers, and nothing else.
+
+A report is flat: the survey's digest, a random number of its own, the wave, and for each question
+an integer, or for bits a text of 0, 1 and - (not asked).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.noise import entropy
+
+_SIGNS: Final = np.frombuffer(b"01-", np.uint8)  # 0, 1 and, from the end, −1
+
+
+@dataclass(frozen=True)
+class Report:
+    """One respondent's randomized answers.
+
+    >>> report = Report("5f0c", "00" * 16, 1, {"smoker": 1})
+    >>> report.to_json()
+    '{"survey":"5f0c","id":"00000000000000000000000000000000","wave":1,"smoker":1}'
+    """
+
+    survey: str
+    id: str
+    wave: int
+    answers: Mapping[str, int | str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "answers", MappingProxyType(dict(self.answers)))
+
+    def document(self) -> dict[str, int | str]:
+        """The report as it is sent."""
+        return {"survey": self.survey, "id": self.id, "wave": self.wave, **self.answers}
+
+    def to_json(self) -> str:
+        """One line of JSON."""
+        return json.dumps(self.document(), separators=(",", ":"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Report, (self.survey, self.id, self.wave, dict(self.answers))
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Many reports as columns: an array of integers, or of bits (0, 1, −1), for each question."""
+
+    survey: str
+    wave: int
+    answers: Mapping[str, NDArray[Any]]
+    words: NDArray[np.uint64]  #: two random words a report, its number
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"Reports({self.survey!r}, wave={self.wave}, {len(self)} of them)"
+
+    @property
+    def ids(self) -> list[str]:
+        """The number of each report, 32 hexadecimal digits."""
+        return hexadecimal(self.words)
+
+    def part(self, start: int, end: int) -> Reports:
+        """The reports from one place to another."""
+        answers = {name: column[start:end] for name, column in self.answers.items()}
+        return Reports(self.survey, self.wave, answers, self.words[start:end])
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Columns of numbers and texts, as they are written to a file."""
+        answers = {name: written(column) for name, column in self.answers.items()}
+        return {"survey": [self.survey] * len(self), "id": self.ids} | {
+            "wave": [self.wave] * len(self),
+            **answers,
+        }
+
+    def __iter__(self) -> Iterator[Report]:
+        answers = [written(column) for column in self.answers.values()]
+        for number, *values in zip(self.ids, *answers, strict=True):
+            yield Report(
+                self.survey, number, self.wave, dict(zip(self.answers, values, strict=True))
+            )
+
+    def write(self, path: str | Path) -> Path:
+        """Write to a new file: .jsonl, .csv or .parquet, by its name."""
+        from discreet.survey.writing import write
+
+        return write(self, path)
+
+
+def numbers_for_reports(count: int) -> NDArray[np.uint64]:
+    """128 random bits for each report, from where all randomness comes."""
+    return entropy.source().words(2 * count).reshape(count, 2)
+
+
+def hexadecimal(words: NDArray[np.uint64]) -> list[str]:
+    """Rows of two words as texts of 32 digits.
+
+    >>> hexadecimal(np.array([[1, 2]], np.uint64))
+    ['00000000000000010000000000000002']
+    """
+    digits = words.astype(">u8").tobytes().hex()
+    return [digits[at : at + 32] for at in range(0, len(digits), 32)]
+
+
+def written(column: NDArray[Any]) -> list[Any]:
+    """A column as it is written: integers, or bits as texts.
+
+    >>> written(np.array([[0, 1, -1], [1, 1, 0]], np.int8)), written(np.array([3, 1]))
+    (['01-', '110'], [3, 1])
+    """
+    if column.ndim == 1:
+        integers: list[Any] = column.tolist()
+        return integers
+    width = column.shape[1]
+    signs = _SIGNS[column].tobytes().decode("ascii")
+    return [signs[at : at + width] for at in range(0, len(signs), width)]

@@ -1,0 +1,94 @@
+"""The planner's numbers are those that surveys need."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet.errors import InvalidArgument, Refused
+from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo, plan
+from discreet.survey.estimating.estimates import from_supports
+from discreet.survey.estimating.intervals import Spread
+from discreet.survey.estimating.means import from_levels
+
+HALF = 0.02
+CONFIDENCE = Fraction(95, 100)
+QUESTIONS = [
+    YesNo("smoker", "Do you smoke?", truth=0.5),
+    ChooseOne("town", "Where?", options=5, epsilon=1, mechanism="response"),
+    ChooseOne("item", "Which?", options=300, epsilon=2, mechanism="projective"),
+    ChooseAny("had", "Which?", options=list("abcdef"), epsilon=1),
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.name)
+def test_surveys_of_that_size_are_that_sure(question):
+    """2,000 simulated surveys of the planned size at the worst share: the mean half-width is the
+    one asked for, within 1 %; half as many people are not enough. Catches a z for a z²."""
+    n = plan(question, half_width=HALF).respondents
+    r = question.randomizer
+    spread = Spread.of_share(inside=r.inside, outside=r.outside)
+    share = spread.worst_share()
+    part = r.drawn / r.categories if r.kind == "items" else 1.0
+    p = float(r.outside) + float(r.inside - r.outside) * share
+    for respondents, enough in ((n, True), (n // 2, False)):
+        draw = np.random.default_rng(1)
+        asked = draw.binomial(respondents, part, 2000)
+        supports = draw.binomial(asked, p)
+        found = from_supports(
+            r, supports, asked, respondents, confidence=CONFIDENCE, about="population"
+        )
+        errors = 1.959964 * found[1]  # intervals at the ends are cut
+        assert (errors.mean() == pytest.approx(HALF, rel=0.01)) == enough
+
+
+def test_means_are_that_sure():
+    """The same for a number, whose worst population holds the ends of the range alone."""
+    question = Number("age", "How old?", bounds=(0, 100), step=10, epsilon=1)
+    n = plan(question, half_width=HALF).respondents
+    levels = question.randomizer
+    law = np.mean([[levels.law(i).pmf(x) for x in range(levels.outcomes)] for i in (0, 10)], axis=0)
+    counts = np.random.default_rng(2).multinomial(n, law, size=2000)
+    ends = from_levels(levels, counts, n, confidence=CONFIDENCE, about="population")[2]
+    assert np.diff(ends).mean() / 2 == pytest.approx(HALF, rel=0.01)
+
+
+def test_the_lectures_coins_by_hand():
+    """ε = ln 3: variance 1 at ½, so z²·1/h² people, 9,604 at two points (38,415 at one)."""
+    question = YesNo("smoker", "Do you smoke?", truth=0.5)
+    assert plan(question, half_width=0.02).respondents == pytest.approx(9604, abs=5)
+    assert plan(question, half_width=0.01).respondents == pytest.approx(38415, abs=5)
+    # of a rare trait, p = 0.255: p(1 − p)/q² = 0.75990 instead of 1
+    rare = plan(question, half_width=0.01, share=0.01).respondents
+    assert rare == pytest.approx(38415 * 0.7599, rel=1e-3)
+
+
+def test_fewer_people_about_themselves_and_at_larger_epsilon():
+    """Catches a table that runs the wrong way, or that forgets what "about" means."""
+    for question in QUESTIONS:
+        own = plan(question, half_width=HALF, about="respondents").respondents
+        assert own <= 1.001 * plan(question, half_width=HALF).respondents
+        needed = [row["respondents"] for row in plan(question, half_width=HALF).over()]
+        assert needed == sorted(needed, reverse=True)
+
+
+def test_a_questionnaire_needs_what_its_hardest_question_needs():
+    """At its own ε the table has the same numbers as the plan. Catches parts that do not add up."""
+    form = Questionnaire("Health", QUESTIONS)
+    planned = plan(form, half_width=HALF)
+    assert planned.respondents == max(planned.needed.values())
+    (row,) = planned.over([form.epsilon])
+    assert row["respondents"] == pytest.approx(planned.respondents, rel=1e-4)
+    assert f"{planned.respondents:,} respondents for ±2 points" in str(planned)
+    assert planned.to_arrow().column_names[0] == "epsilon"
+
+
+def test_what_cannot_be_planned_is_refused():
+    """Catches an endless search."""
+    question = YesNo("smoker", "Do you smoke?", truth="1/1000000000")
+    with pytest.raises(Refused, match="no number of people"):
+        plan(question, half_width=0.0001)
+    with pytest.raises(InvalidArgument, match="half_width"):
+        plan(QUESTIONS[0], half_width=1)
+    with pytest.raises(InvalidArgument, match="share"):
+        plan(QUESTIONS[0], half_width=0.01, share=2)
