@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 VENV := .venv
+# Hundreds of processes are started by the tests: each would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 # Each has an environment of its own: their pins exclude each other.

@@ -4,10 +4,14 @@ A test calls ``record_property("measured", line)``; pytest carries it across pro
 
 Tracing makes Python half as fast, so coverage is measured only where tests are about the parts
 that have a floor: those parts must be covered by their own tests, not by chance from elsewhere.
+It is off while tests are collected too, once the parts are imported.
 Tests that draw or compute the same lines over and over are marked ``no_cover`` one by one.
 """
 
-from collections.abc import Iterator, Sequence
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -20,12 +24,48 @@ TRACED = tuple(
     for part in PARTS
     for start in ("src/discreet/{}/", "src/discreet/{}.py", "tests/{}/", "tests/test_{}.py")
 )
+TRACING = pytest.StashKey[bool]()
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    for item in items:
-        if not item.nodeid.startswith(TRACED):
-            item.add_marker("no_cover")
+def trace(config: pytest.Config, on: bool) -> None:
+    """Switch the tracing of `--cov` on or off; without it, there is nothing to switch."""
+    controller = getattr(config.pluginmanager.getplugin("_cov"), "cov_controller", None)
+    if controller is None or config.stash.get(TRACING, True) is on:
+        return
+    (controller.resume if on else controller.pause)()
+    config.stash[TRACING] = on
+
+
+def stop_what_is_left_running() -> None:
+    """In a worker, pytest-cov starts a measurement before its own one and forgets about it: the
+    tracing that a pause switches off would go on for that one, whose result nobody reads."""
+    from coverage import Coverage
+
+    while (left := Coverage.current()) is not None:
+        left.stop()
+
+
+def import_parts() -> None:
+    """With every module in them: each line at the top of one is run, and traced, here."""
+    for part in PARTS:
+        module = import_module(f"discreet.{part}")
+        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
+            import_module(found.name)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Any:
+    import_parts()
+    trace(session.config, False)
+    if hasattr(session.config, "workerinput"):
+        stop_what_is_left_running()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Any:
+    trace(item.config, item.nodeid.startswith(TRACED))
+    return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -168,12 +168,12 @@ class Campaign:
     _seconds: float = 0.05  # that a worker takes
     _operations: int = 0  # that a worker does to the disk
 
-    def run(self, kills: int) -> None:
-        """Rounds, until this many workers were killed."""
+    def run(self, kills: int, *, until_found: bool = False) -> None:
+        """Rounds, until this many workers were killed, or until something is found wrong."""
         self._warm()
         target = self.kills + kills
         rounds = 0
-        while self.kills < target:
+        while self.kills < target and not (until_found and self.violations):
             if rounds % self.per_ledger == 0:
                 self._new_ledger()
             rounds += 1

@@ -56,7 +56,7 @@ def campaign(kills: int, seed: int, *, postgres: bool, plant: str | None = None)
 
             url = stack.enter_context(postgres_url())
         run = Campaign(folder, random.Random(seed), url=url)
-        run.run(kills)
+        run.run(kills, until_found=plant is not None)
     print(f"seed {seed}: {run.summary()}", flush=True)
     return min(1, len(run.violations))
 

@@ -56,6 +56,7 @@ def test_it_scales_with_the_sensitivity():
     assert gaussian_sigma(sensitivity="1/3", epsilon=1, delta="1e-6") == unit / 3
 
 
+@pytest.mark.no_cover
 def test_it_is_enough_when_read_back_as_a_float():
     """A σ printed and typed in again is another number: it must still be enough."""
     for thousandths in range(1, 200):

@@ -68,6 +68,7 @@ few = st.lists(st.fractions(Fraction(1, 1000), 3, max_denominator=10**6), min_si
 deltas = st.floats(-13, -0.3).map(lambda e: Fraction(10.0**e))
 
 
+@pytest.mark.no_cover
 @FEW
 @given(few, deltas, st.sampled_from([None, 1e-3, 1e-5]))
 def test_the_bracket_holds_the_truth_at_60_digits(epsilons, delta, tolerance):
@@ -209,6 +210,7 @@ def test_composition_commutes(parts, x):
     assert forward == pytest.approx(backward, rel=1e-3, abs=1e-14)
 
 
+@pytest.mark.no_cover
 @FEW
 @given(pairs, pairs, st.fractions(-2, 3, max_denominator=10))
 def test_more_never_costs_less(a, b, x):
@@ -217,6 +219,7 @@ def test_more_never_costs_less(a, b, x):
     assert together >= max(a.delta(x), b.delta(x)) * (1 - 1e-9)
 
 
+@pytest.mark.no_cover
 @FEW
 @given(pairs, pairs)
 def test_total_variation_is_delta_at_zero_and_at_most_the_sum(a, b):

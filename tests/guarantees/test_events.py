@@ -309,6 +309,7 @@ leaves = st.one_of(
 pairs = leaves | st.builds(SampledPair, leaves, unit)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=60)
 @given(pairs, st.lists(st.fractions(-20, 100, max_denominator=100), min_size=3, max_size=3))
 def test_never_claims_less(g, places):
@@ -319,6 +320,7 @@ def test_never_claims_less(g, places):
         assert back.delta(x) >= g.delta(x) * (1 - 1e-11)
 
 
+@pytest.mark.no_cover
 @given(sizes)
 def test_parameters_never_shrink(size):
     """Catches a last digit on the wrong side, which no profile in floats would show."""
@@ -345,6 +347,7 @@ def test_round_trip(g):
     assert from_dp_event(to_dp_event(g)) == g
 
 
+@pytest.mark.no_cover
 @given(
     st.lists(
         st.tuples(

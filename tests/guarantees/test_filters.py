@@ -54,6 +54,7 @@ def charged(account: Filter, *guarantees: object, slack: object = 0) -> Filter:
 # -- sums ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @given(st.lists(small, max_size=12))
 def test_sums_are_exact(sizes):
     """Σε, Σρ and Σμ². Catches floats, a lost multiplicity, and μ added instead of its square."""
@@ -88,12 +89,14 @@ def test_a_cap_can_be_spent_by_gaussian_noise(rho):
     assert Filter(limit=GDP(short_up(noise.mu))).remaining(noise) == 1
 
 
+@pytest.mark.no_cover
 @given(costs, costs, st.sampled_from(ACCOUNTS))
 def test_order_does_not_matter(a, b, account):
     big = Filter(limit=type(account.limit)(100))
     assert charged(big, a, b) == charged(big, b, a)
 
 
+@pytest.mark.no_cover
 @given(costs)
 def test_costs_enter_by_their_own_theorem(g):
     """Catches every cost being taken for the worst pure one."""
@@ -252,6 +255,7 @@ def test_of_several_facts_the_one_without_slack_is_charged():
 # -- what it promises ------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @given(sizes, chances, st.fractions(0, 1, max_denominator=1000))
 def test_pure_with_slack_is_approximate(epsilon, slack, delta):
     account = Filter(limit=Pure(epsilon), slack=slack)
@@ -335,6 +339,7 @@ def test_a_price_is_not_remembered_for_another_object():
         assert account.charge(Pure(1), slack=slack).spent_slack == exact
 
 
+@pytest.mark.no_cover
 def test_a_hundred_thousand_charges_keep_a_short_total():
     """Catches a sum that grows, and so slows down, with every charge; `make bench` times it."""
     account = Filter(limit=GDP(200))

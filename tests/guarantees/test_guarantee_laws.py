@@ -35,17 +35,20 @@ def test_it_is_a_guarantee(g):
     assert g.advantage == g.tv == g.delta(0)
 
 
+@pytest.mark.no_cover
 @given(guarantees, reals, reals)
 def test_delta_never_increases(g, x, y):
     assert g.delta(max(x, y)) <= g.delta(min(x, y)) * (1 + SLACK)
 
 
+@pytest.mark.no_cover
 @given(guarantees, reals)
 def test_delta_is_at_least_what_any_pair_has(g, x):
     """δ(x) ≥ 1 − e^x for identical laws already, so less would be no divergence at all."""
     assert max(0.0, 1 - math.exp(x)) - SLACK <= g.delta(x) <= 1
 
 
+@pytest.mark.no_cover
 @given(exact_profiles, reals, reals, reals)
 def test_delta_is_convex_in_the_ratio(g, x, y, z):
     """Catches a wrong branch at a corner of the profile: no pair has a profile that bends down."""
@@ -57,6 +60,7 @@ def test_delta_is_convex_in_the_ratio(g, x, y, z):
         assert g.delta(y) <= chord + 1e-9
 
 
+@pytest.mark.no_cover
 @given(guarantees, reals.filter(lambda x: x > 0))
 def test_negative_epsilon_is_the_swapped_pair(g, x):
     """δ(−x) = 1 − e^(−x) + e^(−x)·δ(x) for a symmetric pair."""
@@ -64,6 +68,7 @@ def test_negative_epsilon_is_the_swapped_pair(g, x):
     assert g.delta(-x) == pytest.approx(expected, rel=SLACK)
 
 
+@pytest.mark.no_cover
 @given(guarantees, probabilities)
 def test_epsilon_keeps_its_promise(g, delta):
     """δ at the ε that was returned is at most the δ asked for, read as decimal or as binary."""
@@ -89,12 +94,14 @@ def test_frozen_values(g):
         g.tv0 = 0  # type: ignore[misc]
 
 
+@pytest.mark.no_cover
 @given(st.builds(Pure, sizes) | st.builds(LaplacePair, sizes, st.none() | st.integers(1, 50)))
 def test_pure_epsilon_is_where_delta_ends(g):
     assert g.epsilon(0) == pytest.approx(float(g.epsilon0), rel=SLACK)
     assert Fraction(g.epsilon(0)) >= g.epsilon0
 
 
+@pytest.mark.no_cover
 @given(sizes, st.integers(1, 10**6), reals)
 def test_a_laplace_pair_is_no_worse_than_pure(epsilon, steps, x):
     """On any grid and on none; and a single step is randomized response exactly."""

@@ -106,6 +106,7 @@ def test_the_range_fits_the_guarantee():
     assert panels(TotalVariation("1/4"))[1][0][-1] == 1
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("g", "kind"), [(GDP(1), "log"), (Approx(1, "1e-5"), "log"), (Pure(1), None)], ids=repr
 )
@@ -136,6 +137,7 @@ def test_titles(g, title):
     assert g.plot().to_dict()["title"]["text"] == title
 
 
+@pytest.mark.no_cover
 def test_saved_without_a_network(tmp_path, monkeypatch):
     """Catches a renderer that fetches scripts or fonts, and a chart that cannot be saved."""
 

@@ -73,6 +73,7 @@ def test_sums_are_never_below_and_stay_small(parts):
     assert truth <= Fraction(*total) <= truth + len(parts) * Fraction(1, 2**128)
 
 
+@pytest.mark.no_cover
 @given(st.lists(st.integers(1, 2**60).map(lambda n: Fraction(n, 10**19)), max_size=40))
 def test_sums_with_a_common_denominator_are_exact(parts):
     """Decimals, as people type them, are never rounded at all."""

@@ -1,4 +1,4 @@
-"""Every test of a ledger runs on SQLite and on PostgreSQL."""
+"""Every test of a ledger runs on SQLite and on PostgreSQL; those of its seal, on SQLite."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 import discreet as dp
+from discreet import signing
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -50,3 +51,20 @@ def sql(location: str) -> Callable[[str], list[tuple[Any, ...]]]:
             connection.close()
 
     return run
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """A private key."""
+    signing.create_key(tmp_path / "office.key")
+    return tmp_path / "office.key"
+
+
+@pytest.fixture
+def sealed(tmp_path: Path, key: Path) -> Path:
+    """The path of a ledger that is sealed with the key, with one charge."""
+    path = tmp_path / "x.ledger"
+    with dp.Ledger(path, create=True, key=key) as ledger:
+        ledger.add_dataset("visits", budget=dp.Pure(1))
+        ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    return path

@@ -9,21 +9,6 @@ from discreet import signing
 from discreet.ledger.head import SLOT, _checksum, _slot
 
 
-@pytest.fixture
-def key(tmp_path):
-    signing.create_key(tmp_path / "office.key")
-    return tmp_path / "office.key"
-
-
-@pytest.fixture
-def sealed(tmp_path, key):
-    path = tmp_path / "x.ledger"
-    with dp.Ledger(path, create=True, key=key) as ledger:
-        ledger.add_dataset("visits", budget=dp.Pure(1))
-        ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
-    return path
-
-
 def forge(path, signature):
     """Put another signature into both slots of the head, with checksums that are right."""
     slots = []

@@ -11,21 +11,6 @@ import discreet as dp
 from discreet import signing
 
 
-@pytest.fixture
-def key(tmp_path):
-    signing.create_key(tmp_path / "office.key")
-    return tmp_path / "office.key"
-
-
-@pytest.fixture
-def sealed(tmp_path, key):
-    path = tmp_path / "x.ledger"
-    with dp.Ledger(path, create=True, key=key) as ledger:
-        ledger.add_dataset("visits", budget=dp.Pure(1))
-        ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
-    return path
-
-
 def test_it_is_read_by_all_and_charged_with_the_key_only(sealed, key):
     with dp.Ledger(sealed) as ledger:
         assert ledger.verify().signed and len(ledger.history()) == 1

@@ -87,6 +87,7 @@ def test_pure_targets_are_exact():
     )
 
 
+@pytest.mark.no_cover
 def test_runs_on_samples():
     """The runs of a small training fit and hardly less noise would; the first guess was another.
     Catches a rate that is ignored, and a direction of the neighbours that is."""
@@ -122,6 +123,7 @@ ERRORS = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("family", "given", "asks"), ERRORS)
 @pytest.mark.parametrize("confidence", ["0.95", "0.99"])
 def test_plus_minus_fifty(family, given, asks, confidence):

@@ -100,6 +100,7 @@ def test_few_coins_are_left_of_a_long_table():
     assert len(dp.KeyThreshold(epsilon="1/1000", delta="1e-6").guarantee.coins) < 40
 
 
+@pytest.mark.no_cover
 def test_a_pair_composes_and_is_sampled_like_any_other():
     """Twice in one list, beside Gaussian noise, on a sample; both bounds agree. Catches a band
     that contradicts the balls, or the two directions mixed up."""

@@ -167,6 +167,7 @@ def test_neighbours_are_never_further_apart_than_epsilon(scores, moves, noise):
     assert apart <= 1 + 1e-12
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("monotone", [False, True])
 @given(
     scores=st.lists(st.integers(-4, 4), min_size=2, max_size=4),

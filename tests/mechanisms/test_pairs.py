@@ -52,6 +52,7 @@ def test_laplace_on_integers_is_exact(step, sensitivity, scale):
     assert min(shares(mechanism.guarantee, p, q, float(mechanism.epsilon))) > 1 - 1e-9
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("step", [None, "fine"])
 def test_laplace_on_floats_is_below_its_profile(step):
     """Rounded real noise at a shift of 1.5 and 3. Catches a profile of whole steps only."""
@@ -161,6 +162,7 @@ SELECTION = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize(("family", "given", "claim"), SELECTION)
 def test_selection(family, given, claim, monotone):

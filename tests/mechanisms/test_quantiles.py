@@ -186,6 +186,7 @@ ENUMERATED = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("candidates", "most", "asked", "rows", "spots"), ENUMERATED)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 20), 3])
 def test_no_outcome_is_e_to_epsilon_times_likelier(candidates, most, asked, rows, spots, epsilon):

@@ -89,6 +89,7 @@ def worst_loss(k, moves, scale, *, candidates, most) -> float:
     return found
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("rows", "monotone", "moves"),
     [(1, True, (0, 1)), (2, True, (0, 1, 2)), (1, False, (-1, 0, 1))],

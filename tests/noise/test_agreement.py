@@ -124,6 +124,7 @@ PATHS = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("path", "scale", "draws"), PATHS)
 @pytest.mark.parametrize("law", LAWS)
 def test_the_closest_calls_agree(law, path, scale, draws, monkeypatch):
@@ -238,6 +239,7 @@ def within(count: int, draws: int, share: float) -> bool:
     return bool(low <= count <= high)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("scale", SCALES, ids=lambda t: f"{float(t):g}")
 @pytest.mark.parametrize("law", LAWS)
 def test_the_fast_path_leaves_as_many_as_predicted(law, scale, record_property):
@@ -253,6 +255,7 @@ def test_the_fast_path_leaves_as_many_as_predicted(law, scale, record_property):
     assert within(left, draws, share)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("scale", [Fraction(2**20), Fraction(2**30), Fraction(2**40)])
 @pytest.mark.parametrize("law", LAWS)
 def test_the_slow_path_is_as_rare_as_predicted(law, scale, record_property):

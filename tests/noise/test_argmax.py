@@ -37,6 +37,7 @@ def exact_law(scores: np.ndarray, scale: Fraction, kind: str) -> list[float]:
     return [law.pmf(i) for i in range(len(listed))]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SCORES)
 def test_winners_follow_the_law(name, kind, chi_square):
@@ -50,6 +51,7 @@ def test_winners_follow_the_law(name, kind, chi_square):
         assert chi_square(counts, exact_law(scores, scale * 6 / 5, kind)) < 1e-9
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_candidates_follow_the_law(kind, chi_square):
     """600 races of candidates in three chunks: one ahead of a field of equals."""
@@ -92,6 +94,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch, race: object) -> object:
         return race()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "scores",
@@ -117,6 +120,7 @@ def test_fast_and_slow_have_the_same_winner(scores, kind, monkeypatch):
         assert race() == slowly(monkeypatch, race)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 def test_extreme_words_and_scores_together(kind, monkeypatch):
     """Infinite float noise beside infinite float differences: still the exact winner."""
@@ -155,6 +159,7 @@ def test_the_winner_has_the_largest_value(scores, scale, kind, seed):
     assert all(values[winner] > v for i, v in enumerate(values) if i != winner)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gap_is_exact(kind, monkeypatch):
     """Lead over the runner-up in steps of 2^-20, on both paths, against 600 bits."""
@@ -178,6 +183,7 @@ def test_the_gap_is_exact(kind, monkeypatch):
         assert fast.gap(-20) == slow.gap(-20) == round((values[-1][0] - values[-2][0]) * 2**20)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 def test_noise_is_as_close_as_claimed(kind):
     """|computed − exact| ≤ ERROR for 20,000 words, a tenth of them nearly extreme."""

@@ -125,6 +125,7 @@ def judge(case: Case, counts: np.ndarray, chi_square: Callable[..., float], off:
             assert chi_square(counts, case.probabilities(wrong)) < FALSE_ALARM
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("case", LARGE, ids=str)
 def test_large_vectors(case, chi_square):
     with seeded(case.draws + int(case.scale)):
@@ -132,6 +133,7 @@ def test_large_vectors(case, chi_square):
     judge(case, counts, chi_square, off=Fraction(5, 1000))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("case", [case for case in LARGE if case.narrow], ids=str)
 def test_very_large_vectors(case, chi_square):
     with seeded(case.draws + int(case.scale)):
@@ -147,6 +149,7 @@ def smaller(draws: int) -> list[Case]:
     ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("case", smaller(1_000_000), ids=str)
 def test_small_vectors(case, chi_square):
     with seeded(11):
@@ -154,6 +157,7 @@ def test_small_vectors(case, chi_square):
     judge(case, counts, chi_square, off=Fraction(3, 100))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("case", smaller(100_000), ids=str)
 def test_single_numbers(case, chi_square):
     law, grid, value = case.law, case.grid, case.values(1).item()
@@ -162,6 +166,7 @@ def test_single_numbers(case, chi_square):
     judge(case, counts, chi_square, off=Fraction(7, 100))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("case", smaller(20_000), ids=str)
 def test_the_slow_path_alone(case, chi_square, monkeypatch):
     monkeypatch.setattr(additive, "trusted", lambda: False)

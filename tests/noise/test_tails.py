@@ -90,6 +90,7 @@ class Nothing(SeededEntropy):
         return further * np.uint64(tag != TAG)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("count", [1, 100, 3000])
 def test_a_small_scale_has_a_long_tail(count):
     """E > 88: what 63 digits say is not near it, whatever the scale."""

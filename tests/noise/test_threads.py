@@ -82,6 +82,7 @@ def test_the_law_is_the_same(four_threads, chi_square):
         assert abs(same - expectation) < 6.5 / np.sqrt(blocks[1:].size)
 
 
+@pytest.mark.no_cover
 def test_no_draw_is_handed_out_twice(four_threads):
     """With the system's entropy: a million draws on 2^40 steps, fewer than 40 pairs alike.
 
