@@ -4,6 +4,7 @@ import copy
 import math
 import os
 import pickle
+import re
 import threading
 from fractions import Fraction
 
@@ -13,6 +14,9 @@ from scipy.stats import binom
 
 import discreet as dp
 from discreet.adaptive import Analyst, validity_of
+from discreet.adaptive.bounds_table import row
+from discreet.adaptive.noise_widths import width_of
+from discreet.adaptive.reach import refusal
 from discreet.errors import InvalidArgument, Refused
 from discreet.testing import SeededEntropy, using
 
@@ -147,10 +151,77 @@ def test_copies_threads_and_forks_cannot_ask_more():
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert (len(refused), analyst.asked) == (20, 40)
-    other = Analyst(np.zeros(10, bool), queries=4, confidence=0.95, sigma=0.1)
+    other = Analyst(np.zeros(1000, bool), queries=4, confidence=0.95, sigma=0.1)
     other._turns._process = os.getpid() + 1  # as a forked copy finds it
     with pytest.raises(Refused, match="another process"):
         other.ask(lambda x: x)
+
+
+def test_what_says_nothing_is_refused_with_what_would_do():
+    """Would catch a bound of 1 or more that is stated as one, and an answer of no records."""
+    with pytest.raises(Refused, match=r"nothing can be said .* would do for an error of 0.5"):
+        Analyst(np.arange(10), queries=20, confidence=0.95)
+    with pytest.raises(Refused, match=r"with this noise .* would give 0\.") as refused:
+        Analyst(np.zeros(1000), queries=4, confidence=0.95, sigma=1)
+    sigma = re.search(r"σ = ([\d.]+) would give ([\d.]+)", str(refused.value))
+    assert Analyst(np.zeros(1000), queries=4, confidence=0.95, sigma=sigma[1]).error < 0.9
+    with pytest.raises(Refused, match="with this noise"):
+        Analyst(np.zeros(1000), queries=4, confidence=0.95, epsilon=1000)
+
+
+@pytest.mark.parametrize(("n", "k", "error"), [(10**4, 1000, "0.1"), (100, 10, "0.2")])
+def test_so_many_records_do(n, k, error):
+    """Would catch advice that is refused again: a search that returns the wrong end."""
+    words = str(
+        refusal(("gaussian",), n, queries=k, error=Fraction(error), failure=Fraction(1, 20))
+    )
+    records = int(re.search(r"or ([\d,]+) records would do", words)[1].replace(",", ""))
+    assert row("gaussian", records, queries=k, failure=Fraction(1, 20)).width <= Fraction(error)
+    fewer = records - 2 - records // 500
+    assert row("gaussian", fewer, queries=k, failure=Fraction(1, 20)).width > Fraction(error)
+    tiny = refusal(("gaussian",), n, queries=k, error=Fraction(1, 10**300), failure=Fraction(1, 20))
+    assert "records would do" not in str(tiny)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"queries": 10**30}, "queries must be from 1 to 1,000,000,000"),
+        ({"queries": 0}, "queries"),
+        ({"queries": 1.5}, "queries"),
+        ({"confidence": 1e-300}, "confidence must be from 0.01"),
+        ({"confidence": 1 - Fraction(1, 10**30)}, "confidence must be from 0.01"),
+        ({"sigma": 1e-300}, "sigma must be from"),
+        ({"sigma": 11}, "sigma must be from"),
+        ({"epsilon": 1e-300}, "epsilon must be from"),
+        ({"epsilon": float("nan")}, "epsilon must be a finite"),
+        ({"error": 1}, "error must be above 0 and below 1"),
+        ({"error": 0}, "error"),
+        ({"method": None}, "method must be"),
+        ({"method": []}, "method must be .* got a value of type list"),
+        ({"method": 3}, "method must be"),
+        ({"dataset": "a"}, "together with ledger="),
+    ],
+)
+def test_arguments_are_checked_before_the_sample(changes, words):
+    class Untouched:
+        def __len__(self):
+            raise AssertionError("the sample was looked at")
+
+    with pytest.raises(InvalidArgument, match=words):
+        Analyst(Untouched(), **({"queries": 2, "confidence": 0.95} | changes))
+
+
+def test_a_confidence_is_never_said_to_be_certain():
+    sample = np.zeros(10_000, bool)
+    assert (
+        "99.9999999 % confidence"
+        in Analyst(sample, queries=1, confidence=1 - Fraction(1, 10**9)).explain()
+    )
+    assert (
+        "1 adaptive question to 10,000 records"
+        in Analyst(sample, queries=1, confidence=0.95).explain()
+    )
 
 
 # -- in a ledger ---------------------------------------------------------------------------------
@@ -219,3 +290,26 @@ def test_what_a_ledger_cannot_charge_is_refused(tmp_path):
     assert validity_of(ledger, dataset="added").whole == dp.GDP(2)  # replace: two steps
     with pytest.raises(InvalidArgument, match="added"):
         validity_of(ledger, dataset="other")
+
+
+def test_a_wish_out_of_reach_makes_no_ledger(tmp_path):
+    """Would catch a dataset that is left behind with a cap that nobody wanted."""
+    place, sample = tmp_path / "a.ledger", np.zeros(1000, bool)
+    with pytest.raises(Refused, match="would do"):
+        Analyst(sample, queries=1000, confidence=0.95, error=0.01, ledger=place, create=True)
+    assert not place.exists()
+
+
+def test_noise_that_was_chosen_after_releases_gets_half_of_the_failure(tmp_path):
+    """Would catch one Markov inequality for a threshold that earlier answers could have chosen."""
+    ledger, sample = dp.Ledger(tmp_path / "l", create=True), np.zeros(10_000, bool)
+    ledger.add_dataset("sample", budget=dp.GDP(0.05), relation="replace")
+    asked = {"queries": 10, "confidence": 0.95, "ledger": ledger, "dataset": "sample"}
+    first = Analyst(sample, **asked, sigma=0.02)
+    first.ask(lambda x: x, vectorized=True)
+    later = Analyst(sample, **asked, sigma=0.03)
+    half = width_of(later.bounds.won.noise, queries=10, failure=Fraction(1, 40), whole=dp.GDP(0.05))
+    assert later.error == half
+    assert Analyst(sample, **asked, sigma=0.02).error == first.error < half
+    text = str(validity_of(ledger, dataset="sample"))
+    assert "the one statistical answer so far" in text and "did not depend on what was" in text

@@ -65,6 +65,19 @@ def test_the_chosen_noise_is_the_best_and_the_most():
         assert most.noise.size > row(method, 10**4, queries=100, failure=BETA).noise.size
 
 
+def test_the_most_laplace_noise_is_found_where_estimates_are_rough():
+    """n = 208, 3 questions at 50 %: the estimate is off by more than a part in a hundred."""
+    half = Fraction(1, 2)
+    found = row("laplace", 208, queries=3, failure=half, error=Fraction("0.3362"))
+    assert found.width <= 0.3362
+
+
+def test_very_many_laplace_answers_are_bounded_at_once():
+    """10⁹ of them: by their own law it would take a minute."""
+    whole = Noise("laplace", Fraction(1, 10), 10**6).total(10**9)
+    assert whole.rho == Fraction(10**9, 2 * 10**10)
+
+
 def test_within_an_error_the_most_private_bound_is_used():
     found = bounds(10**4, queries=100, failure=BETA, error=Fraction(1, 4))
     assert found.won.method == "gaussian"  # though splitting and rounding are narrower

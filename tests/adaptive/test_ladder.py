@@ -150,6 +150,8 @@ def test_other_scores_are_clamped_and_never_fail() -> None:
         ({"baseline": 1}, "baseline must be below 1"),
         ({"score": "accuracy"}, "score must be a function"),
         ({"confidence": 0}, "confidence"),
+        ({"confidence": "0.9999999999999"}, "confidence must be from 0.01 to"),
+        ({"submissions": 10**10}, "submissions must be from 1 to 1,000,000,000"),
     ],
 )
 def test_bad_parameters_are_refused(changes, words) -> None:
@@ -173,3 +175,48 @@ def test_it_cannot_be_copied() -> None:
         with pytest.raises(Refused, match="cannot be copied or pickled"):
             way(board)
     assert "remaining=10" in repr(board)
+
+
+def test_predictions_that_could_never_be_right_are_refused_and_cost_nothing() -> None:
+    """Catches a perfect submission that is judged 0 because of its shape or kind."""
+    board = Ladder(LABELS, submissions=10)
+    scores = [LABELS[:, None], LABELS.astype(str), LABELS * 0.5, np.full(100, np.nan)]
+    for predictions in [*scores, [[1], [2, 3]] * 50]:
+        with pytest.raises(InvalidArgument, match="predictions must be"):
+            board.submit(predictions)
+    assert board.remaining == 10
+    for right in (LABELS.astype(float), LABELS == 1, LABELS.tolist()):
+        assert Ladder(LABELS, submissions=9, step="0.1").submit(right).value == 1
+    words = np.array(["a", "b"])[LABELS]
+    assert Ladder(words, submissions=9, step="0.1").submit(words.tolist()).value == 1
+    one_hot = np.eye(2)[LABELS]
+    for labels in (one_hot, [[1], [2, 3]]):
+        with pytest.raises(InvalidArgument, match="labels must be an array"):
+            Ladder(labels, submissions=10)
+    scored = Ladder(one_hot, submissions=9, step="0.1", score=lambda p, y: (p * y).sum(axis=1))
+    assert scored.submit(one_hot).value == 1
+    with pytest.raises(InvalidArgument):
+        Ladder(LABELS, submissions=9, score=lambda p, y: (p == y).mean()).submit(LABELS)
+
+
+def test_a_forked_copy_is_refused() -> None:
+    board = Ladder(LABELS, submissions=10)
+    board._process += 1  # as a forked copy finds it
+    with pytest.raises(Refused, match="another process"):
+        board.submit(LABELS)
+    assert board.remaining == 10
+
+
+def test_the_widest_class_is_found_without_listing_all() -> None:
+    """Catches a turning point that is off, and a search that takes minutes for small samples."""
+    for submissions, count in [(1, 5), (2, 5), (5, 5), (9, 30), (40, 7), (1000, 20)]:
+        some = rungs(submissions=submissions, count=count)
+        assert some.radius == pytest.approx(counting.radius(1000, some._exponents[-1]) + 2.0**-32)
+    assert best_rungs(n=10, submissions=10**9, failure=FAILURE, baseline=Fraction(0)).width == 1
+
+
+def test_words_of_a_standing() -> None:
+    board = Ladder(LABELS, submissions=1, step="0.5")
+    assert "1 submission judged by 100 labels on 2 rungs" in board.explain()
+    assert "With 95 % confidence" in board.explain()
+    assert str(board.submit(LABELS)).startswith("1, the best so far; its true score is from 0.")

@@ -35,5 +35,12 @@ def test_table_and_picture():
     assert planned.naive is None and plan(1000, error=0.1).naive == 12_129_129
     svg = planned.plot().to_svg()
     assert "asked for: 0.3" in svg and "naive reuse (void)" in svg
-    with pytest.raises(InvalidArgument):
-        plan(0, error=0.1)
+    assert "10⁹ or more" in str(plan(2**30, error=0.9))
+    for n, error, confidence in (
+        (0, 0.1, 0.9),
+        (2**31, 0.1, 0.9),
+        (9, 1, 0.9),
+        (9, 0.1, 1 - 1e-15),
+    ):
+        with pytest.raises(InvalidArgument):
+            plan(n, error=error, confidence=confidence)

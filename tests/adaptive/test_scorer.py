@@ -141,11 +141,28 @@ def test_mistakes_are_refused_before_the_holdout_is_asked() -> None:
     assert "Thresholdout" in repr(scoring)
 
 
+def test_models_of_other_columns_are_refused_before_the_holdout_is_asked() -> None:
+    """Catches a broken pipeline that looks like a bad model: every row would count as 0."""
+    pandas = pytest.importorskip("pandas")
+    scoring = Scorer(np.hstack([X, X]), Y, queries=9, hits=1, private=False)
+    with pytest.raises(InvalidArgument, match="the columns that the holdout has"):
+        scoring(Step(), X, Y)
+    named = Scorer(pandas.DataFrame(X, columns=["a"]), Y, queries=9, hits=1, private=False)
+    with pytest.raises(InvalidArgument, match="the columns that the holdout has"):
+        named(Step(), pandas.DataFrame(X, columns=["b"]), Y)
+    assert scoring.holdout.remaining == named.holdout.remaining == 9
+    assert "9 adaptive questions" in scoring.explain()
+    with pytest.raises(InvalidArgument, match="fold must be given together with hits="):
+        Scorer(X, Y, queries=9, fold=10)
+    with pytest.raises(InvalidArgument, match="fold must be from 1"):
+        Scorer(X, Y, queries=9, hits=1, fold=0)
+
+
 def test_the_package_does_not_import_scikit_learn() -> None:
     """Catches an import of sklearn by the scorer, which must work without it."""
     code = (
         "import sys; from discreet.adaptive.scorer import Scorer; "
-        "Scorer([[0]] * 9, [0] * 9, queries=2, hits=1, private=False); "
+        "Scorer([[0]] * 200, [0] * 200, queries=2, hits=1, private=False); "
         "sys.exit('sklearn' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -212,7 +212,7 @@ def test_errors_of_all_answers_hold_in_simulated_runs() -> None:
 
 
 def test_the_budget_of_questions_and_of_hits() -> None:
-    guard = Thresholdout(ROWS, ROWS, queries=2, hits=1, private=False)
+    guard = Thresholdout(ROWS.copy(), ROWS, queries=2, hits=1, private=False)
     assert (guard.remaining, guard.remaining_hits) == (2, 1)
     assert guard.ask(lambda row: row < 50).value == 0.5
     guard.ask(lambda row: row < 50)
@@ -222,7 +222,7 @@ def test_the_budget_of_questions_and_of_hits() -> None:
     first = guard.ask(lambda row: row < 50, guess=0.9)
     assert first.hit
     assert guard.remaining == guard.remaining_hits == 0
-    with pytest.raises(Refused, match="has answered 1 times in the place of training"):
+    with pytest.raises(Refused, match="has answered 1 time in the place of training"):
         guard.ask(lambda row: row < 50, guess=0.5)
 
 
@@ -246,7 +246,13 @@ def test_what_is_stated_is_what_was_chosen() -> None:
     assert answer.error <= guard.error == min(guard.bounds.values())
     assert answer.interval == (max(0.0, answer.value - answer.error), answer.value + answer.error)
     assert answer.confidence == 0.95
-    for words in ("100 adaptive questions", "differentially private", "by counting"):
+    for words in (
+        "100 adaptive questions",
+        "10,000 records",
+        "promises Pure(",
+        "95 %",
+        "by counting",
+    ):
         assert words in guard.explain()
     assert "nobody in the holdout is protected" in holdout(private=False, epsilon=None).explain()
     wide = Thresholdout(10_000, np.arange(10_000), queries=100, hits=5, error=0.15)
@@ -257,7 +263,8 @@ def test_what_is_stated_is_what_was_chosen() -> None:
 
 def test_values_of_every_kind_count_as_something() -> None:
     """Catches a question that fails because of one record, and a message with a record in it."""
-    guard = Thresholdout([1, 2, 4, "secret"], [1, 2, 4, "secret"], queries=9, hits=1, private=False)
+    mixed = [1, 2, 4, "secret"] * 50
+    guard = Thresholdout(mixed, mixed[:], queries=9, hits=1, private=False)
     assert guard.ask(lambda record: 1 / (record - 1)).value == pytest.approx((1 + 1 / 3) / 4)
     assert guard.ask(lambda record: float("nan")).value == 0
     with pytest.raises(InvalidArgument) as refused:
@@ -278,6 +285,12 @@ def test_values_of_every_kind_count_as_something() -> None:
         ({"private": "no"}, "private must be True or False"),
         ({"confidence": 1}, "confidence"),
         ({"threshold": -1}, "threshold"),
+        ({"threshold": 2}, "threshold must be from 0 to 1"),
+        ({"queries": 10**10}, "queries must be from 1 to 1,000,000,000"),
+        ({"queries": 10**9, "hits": 10**5}, "hits must be from 1 to 10,000"),
+        ({"confidence": "0.99999999999999999999"}, "confidence must be from 0.01 to"),
+        ({"epsilon": 10**6}, "epsilon must be from"),
+        ({"epsilon": None, "error": 1}, "error must be above 0 and below 1"),
     ],
 )
 def test_bad_parameters_are_refused(changes, words) -> None:
@@ -292,8 +305,12 @@ def test_bad_data_and_missing_guesses_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="training"):
         Thresholdout(None, ROWS, queries=9, hits=1)
     with pytest.raises(InvalidArgument, match="guess must be a number, as there is no training"):
-        holdout().ask(lambda row: 1)
-    assert holdout(epsilon=100).ask(lambda row: 1, guess=7).value == 1  # clamped
+        holdout(hits=1).ask(lambda row: 1)
+    for guess in (7, -0.1, float("nan")):
+        with pytest.raises(InvalidArgument, match="guess"):
+            holdout(hits=1).ask(lambda row: 1, guess=guess)
+    with pytest.raises(InvalidArgument, match="other records than the holdout's"):
+        Thresholdout(ROWS, ROWS, queries=9, hits=1)
 
 
 def test_it_cannot_be_copied_and_threads_share_its_budget() -> None:
@@ -317,3 +334,31 @@ def test_it_cannot_be_copied_and_threads_share_its_budget() -> None:
         thread.join()
     assert sum(hits) == 5
     assert "remaining_hits=0" in repr(guard)
+
+
+def test_records_of_any_shape_and_a_number_of_numpy() -> None:
+    """Catches a look at the shape of a list, which fails for records of different lengths."""
+    guard = Thresholdout([[1, 2], [3]] * 50, [[1], [2, 3]] * 50, queries=9, hits=1, private=False)
+    assert guard.ask(lambda record: len(record) - 1).value == 0.5
+    assert Thresholdout(np.int64(9), ROWS, queries=9, hits=1, private=False).remaining == 9
+
+
+def test_a_forked_copy_is_refused() -> None:
+    guard = Thresholdout(N, ROWS, queries=9, hits=1, private=False)
+    guard._process += 1  # as a forked copy finds it
+    with pytest.raises(Refused, match="another process"):
+        guard.ask(lambda row: 1, guess=1)
+    assert guard.remaining == 9
+
+
+def test_an_answer_reads_as_a_sentence() -> None:
+    guard = holdout(private=False, epsilon=None)
+    text = str(ask(guard, 50, Fraction(1, 2)))
+    assert text.startswith("0.500 ± ") and "95 %, all answers at once" in text
+    assert float(ask(guard, 50, Fraction(1, 2))) == 0.5
+
+
+def test_a_holdout_that_says_nothing_is_refused() -> None:
+    for changes in ({}, {"hits": 20}, {"epsilon": None, "private": False, "hits": 20}):
+        with pytest.raises(Refused, match=r"nothing can be said .*: bring more records"):
+            Thresholdout(9, ROWS[:9], **({"queries": 20, "hits": 2, "epsilon": "1/2"} | changes))

@@ -124,3 +124,31 @@ def test_the_chosen_epsilon_is_the_best_and_an_error_is_met_by_the_least() -> No
         agreed, private=True, epsilon=least.epsilon * Fraction(3, 4), threshold=None, error=None
     )
     assert weaker.width > goal
+
+
+@pytest.mark.parametrize(("n", "k", "hits"), [(2000, 20, 20), (50, 10, 10), (10_000, 100, 100)])
+def test_no_answer_states_more_than_the_width(n, k, hits) -> None:
+    """Catches the number of questions taken at the last hit: it falls where hits are many."""
+    some = Settings(terms(n=n, queries=k, hits=hits), None, Fraction(3, 10))
+    widths = [some.counted(used) for used in range(hits)]
+    assert widths == sorted(widths)
+    assert some.by_counting == max(widths)
+    most = max(some.terms.questions(used, some.levels) for used in range(hits))
+    assert some.terms.exponent(hits - 1, some.levels, Fraction(1, 20)) == pytest.approx(
+        math.log(2 * hits * most * 20)
+    )
+
+
+def test_beyond_what_is_known_of_the_noise_nothing_is_stated() -> None:
+    """Catches a search that returns its upper end as if it held."""
+    some = Settings(terms(), Fraction(1), Fraction(1, 10))
+    assert some.largest_error(Fraction(1, 10**9)) < 1
+    assert some.largest_error(Fraction(1, 10**20)) == math.inf
+
+
+def test_a_threshold_finer_than_the_grid_counts_the_grid() -> None:
+    """Catches the rounding of a hit left out on the side where only the threshold was counted."""
+    fine = Settings(terms(n=10), None, Fraction(0))
+    assert fine.largest_error(Fraction(1, 20)) >= 0.5 / fine.levels
+    noisy = Settings(terms(n=10), Fraction(1000), Fraction(0))
+    assert noisy._agreed >= 0.5 / noisy.levels

@@ -88,6 +88,24 @@ def test_drift_is_what_its_formula_says():
     for wrong in (0, -1, 1.5):
         with pytest.raises(InvalidArgument):
             drift(promise, failure=wrong)
+    with pytest.raises(InvalidArgument, match="guarantee must be a guarantee"):
+        drift(0.02, failure="0.05")
+
+
+@pytest.mark.parametrize("beta", ["1e-9", "0.05", "0.5", "1"])
+@pytest.mark.parametrize("mu", ["0.001", "0.3", "2"])
+def test_the_drift_is_never_below_the_least_over_all_u_and_never_above_one(mu, beta):
+    """Would catch a search that ends before the minimum: u is looked for up to 1 alone, as the
+    width is above u. The oracle goes up to 20."""
+    from scipy.stats import norm
+
+    m, u = float(mu), np.concatenate([[0.0], np.geomspace(1e-7, 20, 20_000)])
+    epsilon = np.log1p(u)
+    delta = norm.cdf(m / 2 - epsilon / m) - (1 + u) * norm.cdf(-epsilon / m - m / 2)
+    least = min(1.0, float(np.min(u + np.maximum(delta, 0) / float(beta))))
+    found = drift(GDP(mu), failure=beta)
+    assert least * (1 - 1e-4) - 1e-6 <= found <= least * (1 + 1e-9) + 1e-9 <= 1 + 1e-8
+    assert drift(Pure(1), failure=beta) == pytest.approx(min(1, math.tanh(0.5) / float(beta)))
 
 
 @pytest.mark.parametrize("shape", ["gaussian", "laplace"])

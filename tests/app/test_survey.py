@@ -116,6 +116,10 @@ def test_every_kind_of_question_can_be_answered_on_the_terminal(
     monkeypatch.setattr("sys.stdin", io.StringIO("no\n9\n1\n\n144\n44\n"))
     second = json.loads(run("survey", "respond", "t.toml").out)
     assert first.keys() == second.keys()
+    for sports in ("1,3", "1, 3", "football, chess", "football, 3", "climbing\n1 1\n1 3"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"no\n1\n{sports}\n44\n"))
+        answered = run("survey", "respond", "t.toml")
+        assert (answered.code, answered.err.count("again:")) == (0, sports.count("\n"))
     towns = survey.ChooseOne("n", "Which?", options=1000, epsilon=1)
     Path("long.toml").write_text(survey.Questionnaire("Long", [towns]).to_toml())
     monkeypatch.setattr("sys.stdin", io.StringIO("1000\n999\n"))
@@ -151,11 +155,43 @@ def test_asked_again_the_same_report_is_sent(run: Run) -> None:
     """Catches a second draw for one wave, which averaging would undo; and waves without memory."""
     promise = ("--title", "T", "--yes-no", "s=S?", "--epsilon", "1", "--waves", "2")
     run("survey", "new", "w.toml", *promise)
-    refused = run("survey", "respond", "w.toml", "--answer", "s=yes", "--json")
+    answer = ("survey", "respond", "w.toml", "--answer", "s=yes")
+    refused = run(*answer, "--wave", "1", "--json")
     assert (refused.code, "--memory answers.json" in refused.error["message"]) == (3, True)
-    answer = ("survey", "respond", "w.toml", "--answer", "s=yes", "--memory", "m.json", "--wave")
-    first, again, next_wave = (run(*answer, wave).out for wave in ("1", "1", "2"))
+    kept = (*answer, "--memory", "m.json", "--wave")
+    first, again, next_wave = (run(*kept, wave).out for wave in ("1", "1", "2"))
     assert first == again != next_wave
+
+
+def test_an_answer_that_is_not_used_is_not_dropped_in_silence(run: Run) -> None:
+    """Catches a second answer to a wave that looks as if it had counted, and a question that is
+    asked for nothing (there is nobody here to answer it)."""
+    promise = ("--title", "T", "--yes-no", "s=S?", "--epsilon", "1", "--waves", "2")
+    run("survey", "new", "w.toml", *promise)
+    kept = ("survey", "respond", "w.toml", "--memory", "m.json", "--wave", "1")
+    first = run(*kept, "--answer", "s=yes")
+    assert "answered already" not in first.err
+    for other in (("--answer", "s=no"), ()):
+        again = run(*kept, *other)
+        assert (again.code, again.out) == (0, first.out)
+        assert "wave 1 of 2 was answered already" in again.err
+    document = run(*kept, "--json")
+    assert (document.result["again"], document.err) == (True, "")
+    assert document.result["report"] == json.loads(first.out)
+
+
+@pytest.mark.parametrize("command", [("respond", "--answer", "s=yes"), ("page",), ("collect", "r")])
+def test_with_several_waves_the_wave_is_said(run: Run, command: tuple[str, ...]) -> None:
+    """Catches a report or a page of wave 1 where wave 2 was meant."""
+    promise = ("--title", "T", "--yes-no", "s=S?", "--epsilon", "1", "--waves", "2")
+    run("survey", "new", "w.toml", *promise)
+    name, *rest = command
+    for wave in ((), ("--wave", "3"), ("--wave", "0")):
+        ended = run("survey", name, "w.toml", *rest, *wave, "--json")
+        assert (ended.code, ended.error["name"]) == (2, "--wave")
+    if name == "page":
+        told = run("survey", "page", "w.toml", "--wave", "2").out
+        assert "the page of wave 2 of 2 is in w.html" in told
 
 
 def test_collected_is_what_python_collects(run: Run, health: survey.Questionnaire) -> None:

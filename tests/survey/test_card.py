@@ -4,13 +4,16 @@ import itertools
 import re
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
+from discreet.guarantees import compose
 from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo
+from discreet.survey.card import _told_apart
 from discreet.survey.card_changes import changed, odds
 from discreet.survey.card_numbers import digits, least_often, most_often, posterior, stated, sure
 
@@ -112,6 +115,62 @@ def test_the_card_is_in_plain_words():
     assert document["together"] == card.together
 
 
+def test_lines_fit_a_screen():
+    """No line is longer than asked for, whatever the width; the words are the same, in order. On
+    its own a card has lines of 100. Catches a card that runs off a respondent's screen."""
+    card = Questionnaire("T " * 60 + "T", QUESTIONS, waves=2).card()
+    assert str(card) == card.text(100)
+    for width in (20, 40, 80, 100, 300):
+        lines = card.text(width).splitlines()
+        assert max(map(len, lines)) <= width
+        assert card.text(width).split() == str(card).split()
+        assert not [line for line in lines if line.strip().startswith("%")]
+    assert max(map(len, card.text(1).splitlines())) <= 20  # a word a line would be no card
+    assert "1. Do you smoke?\n   What is changed: Your device throws" in str(card)
+    with pytest.raises(InvalidArgument, match="width"):
+        card.text(0)
+
+
+def test_the_card_in_the_docs_is_a_card():
+    """Catches a page that shows a part of it, or a card of long ago."""
+    smoker = YesNo("smoker", "Do you smoke?", truth=0.5, prior=0.2)
+    docs = Path(__file__).parents[2] / "docs" / "surveys.md"
+    assert f"```text\n{Questionnaire('Health', [smoker]).card()}\n```" in docs.read_text("utf-8")
+
+
+def test_the_total_is_composed_once(monkeypatch):
+    """For any number of cards, priors and pages: the convolution is the slow part of a card, which
+    is made in milliseconds from then on. Catches a composition a card."""
+    composed = []
+    monkeypatch.setattr(
+        "discreet.survey.questionnaire.compose",
+        lambda *parts, **more: composed.append(parts) or compose(*parts, **more),
+    )
+    form = Questionnaire("T", QUESTIONS[:4])
+    cards = [form.card(), form.card(0.2), form.card()]
+    assert cards[0] == cards[2] != cards[1] and form.page() == form.page()
+    assert len(composed) == 1 and form.guarantee.tv == form.guarantee.tv
+
+
+def test_a_large_promise_is_not_composed(monkeypatch):
+    """Two questions at ε = 6 to 20: the card says it in milliseconds, from the distance of each
+    draw, which by enumeration is no less than the distance of both. Catches seconds of convolution
+    for "practically always", and a guess that is right more often than the card says."""
+    monkeypatch.setattr("discreet.survey.questionnaire.compose", None)
+    for epsilon in (6, 10, 20):
+        questions = [YesNo("a", "?", epsilon=epsilon), YesNo("b", "?", epsilon=epsilon + 1)]
+        form = Questionnaire("T", questions)
+        (one, other), (this, that) = (laws(question) for question in questions)
+        apart = sum(
+            max(Fraction(0), one[i] * this[j] - other[i] * that[j]) for i in (0, 1) for j in (0, 1)
+        )
+        assert apart <= _told_apart(form) <= 1
+        assert "is right at most" in form.card().together
+    again = Questionnaire("T", [YesNo("a", "?", epsilon=6)], waves=3)
+    assert _told_apart(again) == 1 - (1 - Fraction(again.questions[0].randomizer.guarantee.tv)) ** 3
+    assert _told_apart(Questionnaire("T", again.questions, waves=10_000)) == 1
+
+
 def test_what_is_changed_is_told_by_the_law():
     """The printed chances are the law's. Catches a number that was typed, or rounded inward."""
     few = QUESTIONS[2].randomizer
@@ -120,6 +179,11 @@ def test_what_is_changed_is_told_by_the_law():
     codes = QUESTIONS[5].randomizer
     assert least_often(codes.outside) in changed(QUESTIONS[5])
     assert "draws one of the 3 options" in changed(QUESTIONS[6])
+    town = ChooseOne("town", "Where?", options=["Aford", "Beeham"], epsilon=1)
+    part = Questionnaire("T", [town]).card().parts[0]  # whose opposite nobody knows
+    assert (
+        "the other one is sent" in part.changed and "whose answer is the other one" in part.denied
+    )
     assert "0 and 10" in changed(QUESTIONS[9]) and "hours" in changed(QUESTIONS[10])
 
 
@@ -129,9 +193,13 @@ def test_waves_are_told():
     card = Questionnaire("T", [LECTURE, kept], waves=3).card(prior=0.5)
     anew, again = (part.again for part in card.parts)
     assert "anew in each of the 3 rounds" in anew and "at most 27 times as likely" in anew
-    assert "sent again in all 3 rounds" in again
+    assert "sent again in all 3 rounds, and whenever this very question comes back" in again
+    assert "may be recognised as those of one person" in again
+    assert "Asked in different words" in again and "anew, and that tells more" in again
     assert "at most 81 times as likely" in card.together
-    assert Questionnaire("T", [kept]).card().parts[0].again == ""
+    once = Questionnaire("T", [kept, LECTURE]).card()
+    assert "sent again whenever this very question comes back" in once.parts[0].again
+    assert once.parts[1].again == ""
 
 
 def test_a_card_without_protection_says_so():
@@ -141,6 +209,8 @@ def test_a_card_without_protection_says_so():
     assert "may be sure of it" in card.together
     many = Questionnaire("T", [YesNo(f"a{i}", "?", epsilon=1) for i in range(30)]).card()
     assert "2.72 times" in many.parts[0].learned and "practically no limit" in many.together
+    nine = Questionnaire("T", [YesNo("a", "?", epsilon="8.89")]).card().parts[0].learned
+    assert "10 % becomes at most 99.88 %, and 50 % at most 99.987 %" in nine  # and not 100 %
 
 
 @given(st.fractions(Fraction(1, 10**6), Fraction(999, 1000)))
@@ -154,6 +224,9 @@ def test_chances_are_rounded_outward(p):
 
     assert p <= value(most_often(p)) <= p * Fraction(1011, 1000)
     assert p * Fraction(989, 1000) <= value(least_often(p)) <= p
+    close = 1 - p / 100  # the rest to certainty, to a digit
+    for said in (Fraction(sure(close).removesuffix(" %")) / 100, value(most_often(close))):
+        assert close <= said <= 1 and (1 - said) * Fraction(111, 100) >= 1 - close
     said, number = stated(p)
     assert Fraction(said.removesuffix(" %")) / 100 == number >= p
     up, down = (Fraction(digits(p, way).replace(",", "")) for way in (ROUND_CEILING, ROUND_FLOOR))

@@ -195,6 +195,8 @@ def test_a_result_feels_like_other_results(tmp_path):
     assert list(result) == ["smoker", "item", "had", "age"]
     for plot in (result.plot(), result.plot("age"), result.cross("smoker", "had").plot()):
         assert plot.to_svg().startswith("<svg")
+    titles = [part["title"] for part in result.plot().chart.to_dict()["vconcat"]]
+    assert {title["frame"] for title in titles} == {"group"}  # one below the other
     with pytest.raises(InvalidArgument, match="one of smoker"):
         result["height"]
 
@@ -207,3 +209,14 @@ def test_long_reports_are_looked_at_in_smaller_parts(tmp_path, monkeypatch):
         collector = collected(source, ["broken"])
         assert counts(collector) == expected
         assert collector.set_aside == {"malformed": 1}
+
+
+def test_a_later_wave_says_that_permanent_answers_are_the_first() -> None:
+    """Catches a result that passes off what was answered in the first wave as news."""
+    steady = YesNo("smoker", "Do you smoke?", epsilon=8, permanent=True)
+    form = Questionnaire("Twice", [steady], waves=2)
+    first = form.respond_many({"smoker": np.zeros(500, bool)})
+    second = form.respond_many({"smoker": np.ones(500, bool)}, wave=2, before=first)
+    assert collect(form, first, wave=1).notes == ()
+    (note,) = collect(form, second, wave=2).notes
+    assert "smoker: permanent" in note and "first answers" in note

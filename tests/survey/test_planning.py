@@ -86,9 +86,57 @@ def test_a_questionnaire_needs_what_its_hardest_question_needs():
 def test_what_cannot_be_planned_is_refused():
     """Catches an endless search."""
     question = YesNo("smoker", "Do you smoke?", truth="1/1000000000")
-    with pytest.raises(Refused, match="no number of people"):
+    with pytest.raises(Refused, match="people would be needed"):
         plan(question, half_width=0.0001)
     with pytest.raises(InvalidArgument, match="half_width"):
         plan(QUESTIONS[0], half_width=1)
     with pytest.raises(InvalidArgument, match="share"):
         plan(QUESTIONS[0], half_width=0.01, share=2)
+
+
+def test_a_plan_says_what_a_point_of_a_number_is_and_where_the_questionnaire_stands():
+    """Catches "points" of kilograms, a table without the questionnaire's own ε, and plurals."""
+    weight = Number("weight", "How heavy?", bounds=(30, 200), unit="kg", epsilon=9)
+    form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", epsilon="1/2"), weight])
+    planned = plan(form, half_width="0.01", share="0.1")
+    head, smoker, kilograms, _, _, *rows = str(planned).splitlines()
+    assert "for ±1 point at 95 %, at a share of 0.1 or a mean at 0.1 of the range" in head
+    assert smoker == f"  smoker: {planned.needed['smoker']:,}"
+    assert kilograms == f"  weight: {planned.needed['weight']:,}, for its mean ±1.7 kg"
+    assert rows[-1].split() == ["9.5", f"{planned.respondents:,}", "as", "it", "is", "now"]
+    alone = plan(YesNo("smoker", "Do you smoke?", epsilon=1), half_width="0.02")
+    assert sum("as it is now" in line for line in str(alone).splitlines()) == 1
+    assert len(str(alone).splitlines()) == 3 + len(alone.over())
+    one = plan(weight, half_width="0.49", confidence="0.01")
+    assert str(one).startswith("1 respondent for ±49 points at 1 %, at worst, ")
+
+
+def test_a_plan_names_the_mechanism_that_needs_fewer_people():
+    """Randomized response is best at a share of 1/5, but needs 28 % more people at the worst.
+    Catches a plan that hides it, and one that says so where nothing is gained."""
+    town = ChooseOne("town", "Where?", options=5, epsilon="0.675")
+    other = ChooseOne("town", "Where?", options=5, epsilon="0.675", mechanism="projective")
+    needed = plan(other, half_width="0.02").respondents
+    assert needed < 0.8 * plan(town, half_width="0.02").respondents
+    line = f'best at a share of 1/5; here mechanism="projective" needs {needed:,}'
+    assert line in str(plan(town, half_width="0.02"))
+    assert "mechanism" not in str(plan(other, half_width="0.02"))
+    assert "mechanism" not in str(plan(town, half_width="0.02", share="0.2"))
+
+
+def test_few_people_are_planned_by_exact_intervals():
+    """ε = 8 and ±20 points: the exact interval of that many is narrow enough, and that of two
+    fewer is not. Catches a plan by the normal curve where results have wider intervals."""
+    question = YesNo("smoker", "Do you smoke?", epsilon=8)
+    n = plan(question, half_width="0.2").respondents
+    assert n < 40
+
+    def half(people):
+        counts = np.array([round(people / 2)]), np.array([people])
+        ends = from_supports(
+            question.randomizer, *counts, people, confidence=CONFIDENCE, about="population"
+        )[2]
+        return np.diff(ends).item() / 2
+
+    assert half(n) <= 0.205
+    assert half(n - 2) > 0.2

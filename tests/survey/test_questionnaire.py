@@ -86,7 +86,11 @@ def test_the_total_is_shown_before_anyone_answers():
     text = form.explain()
     assert text.startswith("Health: ε = 5.2 for everything one respondent sends in 2 waves, by 3")
     assert "smoker: ε = 1.1 in each of 2 waves, 2.2 in all" in text
-    assert "age: ε = 1, once" in text and "years at 95 % with 10,000 respondents" in text
+    assert (
+        "age: ε = 1, once" in text
+        and "may be recognised" in text
+        and "years at 95 % with 10,000 respondents" in text
+    )
     assert "chosen" in text and "points at 95 % with 10,000 respondents" in text
 
 
@@ -140,6 +144,16 @@ def test_the_document_has_what_a_browser_needs_and_no_float():
             lambda: Questionnaire("H", [SMOKER, YesNo("Smoker", "?", epsilon=1)]),
             "'smoker' and 'Smoker'",
         ),
+        (
+            lambda: Questionnaire(
+                "H",
+                [
+                    YesNo(name, "Do you?", epsilon=epsilon, permanent=True)
+                    for name, epsilon in (("a", 1), ("b", 2), ("c", 1))
+                ],
+            ),
+            "'a' and 'c', which have one answer",
+        ),
         (lambda: Questionnaire("H", [SMOKER], waves=0), "1 or above"),
         (lambda: Questionnaire("H", [SMOKER], waves=10**6), "at most 10,000"),
         (lambda: Questionnaire("H", [SMOKER], respondents=0), "1 or above"),
@@ -156,6 +170,15 @@ def test_mistakes_are_told(make, says):
     """Each with its own sentence."""
     with pytest.raises(InvalidArgument, match=says):
         make()
+
+
+def test_the_same_words_may_be_asked_twice_where_each_is_drawn():
+    """Not permanent, or with another law. Catches a rule that forbids more than it must."""
+    texts = [YesNo(name, "Do you?", epsilon=1) for name in ("a", "b")]
+    laws = [YesNo(f"c{e}", "Do you?", epsilon=e, permanent=True) for e in (1, 2, 3)]
+    form = Questionnaire("H", [*texts, *laws], waves=2)
+    keys = [q.get("kept_as") for q in form.document()["questions"]]
+    assert keys[:2] == [None, None] and len(set(keys)) == 4
 
 
 def test_a_local_collector_may_be_plain():

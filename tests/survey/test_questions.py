@@ -61,6 +61,8 @@ def test_answers_become_codes(question, answer, truth):
         (TICKS, ["red", "red"]),
         (TICKS, ["red", "green", "blue"]),  # more than most
         (TICKS, [["red"]]),
+        (TICKS, np.array("red")),
+        (TICKS, np.array([["red"]])),
         (AGE, 121),
         (AGE, float("nan")),
         (AGE, float("-inf")),
@@ -154,9 +156,39 @@ def test_columns_that_are_no_columns(column):
             COLOUR.truths(column)
 
 
+def test_a_dict_of_ticks_is_refused():
+    """Its keys would all be ticked, whatever they are set to. Catches a wrong answer that is sent
+    without a word."""
+    for answer in ({"red": False, "blue": False}, {"red": True}):
+        with pytest.raises(InvalidArgument, match="a list of the options that apply, which may be"):
+            TICKS.read(answer)
+        with pytest.raises(InvalidArgument):
+            TICKS.truths([answer, answer])
+
+
+def test_few_options_are_named_and_many_are_not():
+    """Options are no secret, and the message does not depend on the answer. Catches a message that
+    does not help, and one of a million lines."""
+    says = r"one of the options \('red', 'green', 'blue'\), as it is written there"
+    with pytest.raises(InvalidArgument, match=says) as caught:
+        COLOUR.read("Red")
+    assert "that is not; it is not repeated here" in str(caught.value)
+    with pytest.raises(InvalidArgument, match=r"each once \('red', 'green', 'blue'\), got"):
+        TICKS.read(["Red"])
+    for options in ([f"option {i}" for i in range(13)], ["x" * 300, "y"]):
+        with pytest.raises(InvalidArgument) as caught:
+            ChooseOne("a", "A?", options=options, epsilon=1).read("z")
+        assert len(str(caught.value)) < 150
+    with pytest.raises(InvalidArgument, match="a whole number from 0 to 999"):
+        ChooseOne("a", "A?", options=1000, epsilon=1).read(1000)
+
+
 def test_nobody_ticks_anything():
     """Lists that are all empty make an array without entries. Catches "no column" for it."""
-    assert TICKS.truths([[], []]).tolist() == [[False] * 3] * 2
+    for nobody in ([[]], [[], []], [(), ()], np.array([[]]), np.array([[], None], object)[:1]):
+        assert TICKS.truths(nobody).tolist() == [[False] * 3] * len(nobody)
+    with pytest.raises(InvalidArgument, match="rows of 3 ticks"):
+        TICKS.truths(np.zeros((2, 0), bool))  # ticks for no option at all
     with pytest.raises(InvalidArgument, match="rows of 3 ticks"):
         TICKS.truths(np.zeros((2, 4), bool))
     with pytest.raises(InvalidArgument, match="at most 2"):
@@ -190,8 +222,11 @@ def test_whole_numbers_for_options_written_as_numbers_are_refused():
         (lambda: YesNo("_a", "A?", epsilon=1), "letters, digits or _"),
         (lambda: YesNo("ä", "A?", epsilon=1), "letters, digits or _"),
         (lambda: YesNo(7, "A?", epsilon=1), "letters, digits or _"),
-        (lambda: YesNo("a", "", epsilon=1), "one line of text"),
-        (lambda: YesNo("a", "A?\nB?", epsilon=1), "one line of text"),
+        (lambda: YesNo("a", "", epsilon=1), "it has 0 characters"),
+        (lambda: YesNo("a", "Why? " * 10, epsilon=1), "it begins or ends with a space"),
+        (lambda: YesNo("a", "Why?\n", epsilon=1), "it begins or ends with a space or a line break"),
+        (lambda: YesNo("a", "Why" * 1000, epsilon=1), "it has 3,000 characters"),
+        (lambda: YesNo("a", "A?\nB?", epsilon=1), "it has a line break in it"),
         (lambda: YesNo("a", "\ud800", epsilon=1), "one line of text"),
         (lambda: ChooseOne("a", "A?", options=["x", "y", "x"], epsilon=1), "'x' .str. twice"),
         (lambda: ChooseOne("a", "A?", options=["x"], epsilon=1), "a yes/no question"),
@@ -201,7 +236,10 @@ def test_whole_numbers_for_options_written_as_numbers_are_refused():
         (lambda: ChooseOne("a", "A?", options="xy", epsilon=1), "a number"),
         (lambda: ChooseOne("a", "A?", options=10**8, epsilon=1), "4,194,304"),
         (lambda: ChooseOne("a", "A?", options=3, epsilon=1, mechanism="hash"), "one of best"),
-        (lambda: ChooseOne("a", "A?", options=3, truth=0.5, mechanism="unary"), "whose q it is"),
+        (
+            lambda: ChooseOne("a", "A?", options=3, truth=0.5, mechanism="unary"),
+            "whose chance it is",
+        ),
         (lambda: ChooseAny("a", "A?", options=["x", "y"], epsilon=1, most=3), "at most 2"),
         (lambda: ChooseAny("a", "A?", options=["x", "y"], epsilon=1, most=0), "1 or above"),
         (lambda: ChooseAny("a", "A?", options=7, epsilon=1), "a list"),
@@ -234,7 +272,7 @@ def test_the_named_mechanism_is_taken_and_the_best_one_explained():
     )
     assert chosen.why().startswith(chosen.randomizer.name) and "variance" in chosen.why()
     assert "points" in chosen.why(10_000)
-    assert "q was given" in ChooseOne("a", "A?", options=4, truth=0.5).why()
+    assert "because truth was given" in ChooseOne("a", "A?", options=4, truth=0.5).why()
 
 
 @pytest.mark.parametrize("question", [SMOKER, COLOUR, TICKS, AGE], ids=lambda q: q.name)

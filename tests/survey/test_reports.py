@@ -61,6 +61,8 @@ def test_a_file_is_not_overwritten(reports, tmp_path):
     assert path.read_bytes() == content
     with pytest.raises(InvalidArgument, match=r"\.jsonl, \.csv, \.parquet"):
         reports.write(tmp_path / "r.xlsx")
+    with pytest.raises(InvalidArgument, match="a folder that is there"):
+        reports.write(tmp_path / "none" / "r.csv")
 
 
 def test_a_file_is_whole_or_not_there(reports, tmp_path, monkeypatch):
@@ -83,6 +85,7 @@ def test_a_report_is_a_value():
     """Frozen with its answers, equal by them, whole after pickling."""
     report = FORM.respond({"smoker": True, "ticks": [], "code": 7})
     assert pickle.loads(pickle.dumps(report)) == report
+    assert len({report, pickle.loads(pickle.dumps(report))}) == 1  # it has a hash
     assert report == Report(report.survey, report.id, report.wave, dict(report.answers))
     with pytest.raises(TypeError):
         report.answers["smoker"] = 1

@@ -5,11 +5,14 @@ import logging
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.stats import binom, chi2
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo
+from discreet.survey import ChooseAny, ChooseOne, Memory, Number, Questionnaire, YesNo
 from discreet.testing import seeded, using
 
 FALSE_ALARM = 1e-9  # of every statistical test below; the draws are seeded
@@ -87,10 +90,57 @@ def test_a_question_left_out_is_an_answer():
         FORM.respond(ANSWERS | {"age": -1})
 
 
+def test_a_misspelt_name_is_told():
+    """As an answer that is missing, and as one too many; a name that is like none of them is not
+    repeated. Catches "1 more" about a typo."""
+    typo = {("smokr" if name == "smoker" else name): answer for name, answer in ANSWERS.items()}
+    for answers in (typo, ANSWERS | {"smokr": True}):
+        with pytest.raises(InvalidArgument, match=r"did you mean smoker by 'smokr'\?"):
+            FORM.respond(answers)
+    with pytest.raises(InvalidArgument) as caught:
+        FORM.respond(ANSWERS | {"canary": True, 7: 1})
+    assert "2 more" in str(caught.value) and "canary" not in str(caught.value)
+
+
+def test_a_wrong_entry_of_a_column_is_placed():
+    """The first place and how many, and not a word of what is there; for few options, what is
+    right. Catches a column of a million with "something else" in it."""
+    wrong = {
+        "smoker": ["yes", "no", "canary", "canary"],
+        "colour": ["red", "canary", "red", "canary"],
+        "age": [30, 30, 30, 98765],
+    }
+    says = {
+        "smoker": "place 2, counted from 0, and 1 more",
+        "colour": r"one of the options \('red', 'green', 'blue'\).* place 1, .* and 1 more",
+        "age": "from 0 to 120, all of them, got something else at place 3, counted from 0$",
+    }
+    columns = {name: [answer] * 4 for name, answer in ANSWERS.items()}
+    for name, column in wrong.items():
+        with pytest.raises(InvalidArgument, match=f"{name} must be .*{says[name]}") as caught:
+            FORM.respond_many(columns | {name: column})
+        assert "canary" not in str(caught.value) and "98765" not in str(caught.value)
+    with pytest.raises(InvalidArgument, match="place 2"):
+        FORM.respond_many(columns | {"colour": np.array([0, 1, 3, -1])})
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_of_a_frame_are_columns(frame):
+    """What the collector takes, `respond_many` takes. Catches a frame refused."""
+    columns = {name: [answer] * 3 for name, answer in ANSWERS.items()}
+    with seeded(2):
+        expected = FORM.respond_many(columns)
+    with seeded(2):
+        found = FORM.respond_many(frame(columns))
+    assert list(found) == list(expected)
+    with pytest.raises(InvalidArgument, match="1 more"):
+        FORM.respond_many(frame(columns | {"more": [1] * 3}))
+
+
 def test_true_answers_are_in_no_message_log_or_repr(caplog):
     """Attack E4: canaries as answers. Catches a debug line, and a report that holds its source."""
     caplog.set_level(logging.DEBUG)
-    options = ["canary98765", "sparrow43210"]
+    options = ["canary98765", *(f"sparrow{i}" for i in range(12))]  # too many to be named
     form = Questionnaire(
         "Birds",
         [
@@ -169,6 +219,18 @@ def test_a_wave_nobody_promised_is_refused():
     often = Questionnaire("Often", [SMOKER], waves=2)
     with pytest.raises(Refused, match="asked 2 times, so respond needs memory="):
         often.respond({"smoker": True})
+
+
+def test_a_permanent_question_needs_a_memory_in_one_wave_too(tmp_path):
+    """It may come back in a form of next month, or the same file may be sent again. Without a
+    memory nothing is drawn; with one it is drawn once. Catches `permanent` that means nothing
+    where waves were left out."""
+    form = Questionnaire("Once", [SMOKER, KEPT])
+    with using(NoEntropy()), pytest.raises(Refused, match="kept is permanent, so respond needs"):
+        form.respond({"smoker": True, "kept": True})
+    memory = Memory(tmp_path / "answers.json")
+    answers = {"smoker": True, "kept": True}
+    assert len({form.respond(answers, memory=memory) for _ in range(20)}) == 1
 
 
 KEPT = YesNo("kept", "Do you smoke?", truth=0.5, permanent=True)

@@ -29,7 +29,7 @@ lists = st.lists(texts, min_size=2, max_size=13, unique=True)
 
 @st.composite
 def questions(draw, name):
-    text, promise, more = draw(texts), draw(promises), draw(extras)
+    text, promise, more = f"{draw(texts)} {name}", draw(promises), draw(extras)
     kind = draw(st.sampled_from(["yes_no", "choose_one", "choose_any", "number"]))
     if kind == "yes_no":
         return YesNo(name, text, **promise, **more)
@@ -199,6 +199,10 @@ def test_a_refusal_says_in_which_question():
     """As a note. Catches "above 0" in a file of fifty questions."""
     with pytest.raises(InvalidArgument) as caught:
         Questionnaire.from_toml(f'title = "T"\n{QUESTION}epsilon = 0\n')
+    assert caught.value.__notes__ == ["in question 1 (a)"]
+    text = f'title = "T"\n{QUESTION}epsilon = 1\noptions_file = "x"\n'
+    with pytest.raises(InvalidArgument) as caught:
+        Questionnaire.from_toml(text.replace("yes_no", "choose_one"))
     assert caught.value.__notes__ == ["in question 1 (a)"]
 
 

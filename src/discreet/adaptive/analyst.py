@@ -12,12 +12,21 @@ import numpy as np
 from discreet.adaptive.answer import Answer
 from discreet.adaptive.bounds_table import METHODS, Bounds, bounds
 from discreet.adaptive.charging import charged, stored
+from discreet.adaptive.doors import (
+    percent,
+    read_confidence,
+    read_count,
+    read_epsilon,
+    read_error,
+    read_sigma,
+)
 from discreet.adaptive.exact_means import ExactMeans, check_query, rounded
+from discreet.adaptive.noise_tails import Shape
 from discreet.adaptive.noise_widths import Noise
-from discreet.adaptive.reach import refusal
+from discreet.adaptive.reach import refusal, says_nothing
 from discreet.adaptive.turns import Turns, TurnsInMemory
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, integer, positive, probability
+from discreet.exact import Number
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.statistical_queries import Records, StatisticalQueries
 
@@ -41,7 +50,7 @@ class Analyst:
     rounding, which do not. ``bounds`` shows them all and ``won`` names the one in use.
 
     Without more it has the least error. With ``error`` it has the most noise that keeps to it,
-    or is refused, before anything is read, with what would do. With ``sigma`` (Gaussian, of an
+    or is refused, before anything is asked, with what would do. With ``sigma`` (Gaussian, of an
     answer) or ``epsilon`` (Laplace of scale 1/(n·ε)) the noise is given. ``method`` is one of
     "gaussian", "laplace", "jung" (the published constants), "splitting", "rounding" and "tv",
     several of them, or "best".
@@ -74,13 +83,20 @@ class Analyst:
         dataset: str | None = None,
         analyst: str | None = None,
     ) -> None:
+        self._queries = read_count(queries, name="queries")
+        self._failure = 1 - read_confidence(confidence)
+        wish = None if error is None else read_error(error)
+        size = _size(wish, sigma, epsilon)
+        methods = _methods(method, size, in_ledger=ledger is not None)
+        if ledger is None and (create or dataset is not None or analyst is not None):
+            raise InvalidArgument(
+                name="create, dataset and analyst",
+                expected="given together with ledger=",
+                given="without it",
+            )
         self._n = StatisticalQueries(sample, sigma=1).n  # refuses what is no sample
         self._nothing: Records = sample[:0] if isinstance(sample, np.ndarray) else ()
-        self._queries = integer(queries, name="queries", minimum=1)
-        self._failure = 1 - probability(confidence, name="confidence")
-        wish = None if error is None else positive(error, name="error")
-        noise = _noise(self._n, wish, sigma, epsilon)
-        methods = _methods(method, noise, in_ledger=ledger is not None)
+        noise = None if size is None else _noise(self._n, *size)
         self._bounds = bounds(
             self._n,
             queries=self._queries,
@@ -89,6 +105,7 @@ class Analyst:
             noise=noise,
             methods=methods,
         )
+        self._check_width(methods, wish, noise)
         self._turns: Turns = TurnsInMemory(self._queries)
         self._guarantee = _promise(self._bounds)
         if ledger is not None:
@@ -102,17 +119,20 @@ class Analyst:
                 analyst=analyst,
             )
             self._bounds, self._turns, self._guarantee = opened.bounds, opened.turns, opened.whole
-        elif create or dataset is not None or analyst is not None:
-            raise InvalidArgument(
-                name="create, dataset and analyst",
-                expected="given together with ledger=",
-                given="without it",
-            )
-        if wish is not None and self._bounds.won.width > wish:
+        self._ask = _asker(sample, self._bounds)
+
+    def _check_width(
+        self, methods: Sequence[str], wish: Fraction | None, noise: Noise | None
+    ) -> None:
+        """Refuse what says nothing or is above the wish, before a ledger is opened or made."""
+        width = self._bounds.won.width
+        if width < 1 if wish is None else width <= wish:
+            return
+        if noise is None:
             raise refusal(
                 methods, self._n, queries=self._queries, error=wish, failure=self._failure
             )
-        self._ask = _asker(sample, self._bounds)
+        raise says_nothing(noise, methods, queries=self._queries, failure=self._failure)
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -185,8 +205,9 @@ class Analyst:
         )
         return "\n".join(
             [
-                f"{self._queries:,} adaptive questions to {self._n:,} records: all answers within "
-                f"{won.width:.4g} of the population with {100 * self.confidence:g} % confidence, "
+                f"{self._queries:,} adaptive question{'s' * (self._queries > 1)} to "
+                f"{self._n:,} records: all answers within "
+                f"{won.width:.4g} of the population with {percent(self.confidence)} confidence, "
                 f"by {won.words} ({won.change}).",
                 _ASSUMED,
                 promise,
@@ -208,9 +229,10 @@ class Analyst:
 # -- arguments -----------------------------------------------------------------------------------
 
 
-def _noise(
-    n: int, error: Fraction | None, sigma: Number | None, epsilon: Number | None
-) -> Noise | None:
+def _size(
+    error: Fraction | None, sigma: Number | None, epsilon: Number | None
+) -> tuple[Shape, Fraction] | None:
+    """The σ or ε that was given."""
     given = [
         name
         for name, value in (("error", error), ("sigma", sigma), ("epsilon", epsilon))
@@ -224,23 +246,27 @@ def _noise(
             hint="the noise decides the error, and the error the noise",
         )
     if sigma is not None:
-        return Noise("gaussian", positive(sigma, name="sigma"), n)
-    if epsilon is not None:
-        return Noise("laplace", 1 / (n * positive(epsilon, name="epsilon")), n)
-    return None
+        return "gaussian", read_sigma(sigma)
+    return None if epsilon is None else ("laplace", read_epsilon(epsilon))
+
+
+def _noise(n: int, shape: Shape, size: Fraction) -> Noise:
+    return Noise(shape, size if shape == "gaussian" else 1 / (n * size), n)
 
 
 def _methods(
-    method: str | Sequence[str], noise: Noise | None, *, in_ledger: bool
+    method: str | Sequence[str], size: tuple[Shape, Fraction] | None, *, in_ledger: bool
 ) -> tuple[str, ...]:
-    names = (method,) if isinstance(method, str) else tuple(method)
+    listed = isinstance(method, list | tuple)
+    names = tuple(method) if listed else (method,) if isinstance(method, str) else ()
     if names == ("best",):
         names = tuple(name for name in METHODS if not in_ledger or name in _CHARGED)
-    if not names or not set(names) <= set(METHODS):
+    if not names or not all(isinstance(name, str) and name in METHODS for name in names):
         raise InvalidArgument(
             name="method",
             expected=f'"best", or one or several of {", ".join(METHODS)}',
-            given=", ".join(InvalidArgument.describe_parameter(name) for name in names),
+            given=", ".join(InvalidArgument.describe_parameter(name) for name in names)
+            or InvalidArgument.describe_parameter(method),
         )
     if in_ledger and not set(names) <= set(_CHARGED):
         raise InvalidArgument(
@@ -250,14 +276,14 @@ def _methods(
             hint="without noise an answer promises nothing to the people in the sample, so there "
             "is nothing that a ledger could charge",
         )
-    if in_ledger and names == ("laplace",) and noise is None:
+    if in_ledger and names == ("laplace",) and size is None:
         raise InvalidArgument(
             name="epsilon",
             expected="given for Laplace noise together with ledger=",
             given="None",
             hint="in a ledger ε adds up, so Gaussian noise serves nearly always better",
         )
-    return names if noise is not None or not in_ledger else ("gaussian",)
+    return names if size is not None or not in_ledger else ("gaussian",)
 
 
 def _promise(found: Bounds) -> Guarantee | None:

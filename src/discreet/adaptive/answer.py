@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from discreet.adaptive.doors import percent
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -33,5 +35,5 @@ class Answer:
         return self.value
 
     def __str__(self) -> str:
-        sure = f"{100 * self.confidence:g} %, all {self.asked + self.remaining:,} answers at once"
+        sure = f"{percent(self.confidence)}, all {self.asked + self.remaining:,} answers at once"
         return f"{self.value:.3f} ± {self.error:.3f} in the population ({sure})"

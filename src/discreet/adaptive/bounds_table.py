@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+from discreet.adaptive.doors import percent
 from discreet.adaptive.jung import jung_noise, jung_width, most_jung_noise
 from discreet.adaptive.noise_tails import Shape
 from discreet.adaptive.noise_widths import ROUNDING, Noise, best_noise, most_noise, width_of
@@ -46,7 +47,7 @@ class Bound:
         """What is done to an answer, for reading."""
         if self.noise is not None:
             return str(self.noise)
-        return "none" if self.levels is None else f"none, steps of 1/{self.levels}"
+        return "no noise" if self.levels is None else f"no noise, steps of 1/{self.levels:,}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Bounds:
         raise KeyError(method)
 
     def __str__(self) -> str:
-        sure = f"{100 * float(1 - self.failure):g} %"
+        sure = percent(1 - self.failure)
         head = ("bound", "noise on an answer", f"all within, {sure}", "largest error, mean")
         lines = [head, *(self._line(one) for one in self.rows)]
         spans = [max(len(line[i]) for line in lines) for i in range(len(head))]

@@ -8,6 +8,7 @@ list of submissions learns little from it, and what it says holds on fresh data.
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,21 +18,24 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.adaptive.doors import percent, read_confidence, read_count, same_process
 from discreet.adaptive.ladder_bound import MOST_RUNGS, Rungs, best_rungs
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, integer, non_negative, positive, probability
+from discreet.exact import Number, non_negative, positive
 from discreet.guarantees import TotalVariation
-from discreet.mechanisms.query_values import UNIT, sum_of_column
+from discreet.mechanisms.query_values import UNIT, check_column_function, sum_of_column
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
 
 Score = Callable[[NDArray[Any], NDArray[Any]], Any]
+
+_NUMBERS = "biuf"
 
 
 @dataclass(frozen=True)
 class Standing:
     """What a leaderboard shows after a submission."""
 
-    value: float  #: the rung that the best submission so far has reached
+    value: float  #: the rung that the best so far has reached; the baseline until one is
     improved: bool  #: whether it is this one
     interval: tuple[float, float]  #: of the true score of the best so far
     confidence: float  #: that all intervals hold
@@ -45,6 +49,13 @@ class Standing:
     def above(self) -> float:
         """No submission so far has a true score above ``value`` plus this."""
         return self.interval[1] - self.value
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return (
+            f"{self.value:.3g}, the best so far; its true score is from {low:.3f} to {high:.3f} "
+            f"({percent(self.confidence)}, all submissions at once)"
+        )
 
 
 class Ladder:
@@ -84,22 +95,25 @@ class Ladder:
         baseline: Number = 0,
         score: Score | None = None,
     ) -> None:
-        self._labels = _read_labels(labels)
-        self._n = len(self._labels)
-        self._rows = np.arange(self._n)
-        self._score = _equal if score is None else score
-        if not callable(self._score):
+        self._score = score
+        if score is not None and not callable(score):
             given = InvalidArgument.describe_parameter(score)
             raise InvalidArgument(name="score", expected="a function", given=given)
-        self._confidence = probability(confidence, name="confidence")
-        k = integer(submissions, name="submissions", minimum=1)
+        self._confidence = read_confidence(confidence)
+        k = read_count(submissions, name="submissions")
         start = _read_baseline(baseline)
+        if step is not None:
+            step = _read_step(step, start)
+        self._labels = _read_labels(labels, scored=score is not None)
+        self._n = len(self._labels)
+        self._rows = np.arange(self._n)
         failure = 1 - self._confidence
         self.rungs: Rungs = (
             best_rungs(n=self._n, submissions=k, failure=failure, baseline=start)
             if step is None
-            else Rungs(self._n, k, failure, _read_step(step, start), start)
+            else Rungs(self._n, k, failure, Fraction(step), start)
         )
+        self._process = os.getpid()
         self._rung, self._rises, self._submitted = 0, 0, 0
         self._interval = self.rungs.interval(rung=0, rises=0)
         self._lock = threading.Lock()
@@ -107,10 +121,11 @@ class Ladder:
     def submit(self, predictions: ArrayLike) -> Standing:
         """Judge one prediction for each label, in the order of the labels."""
         given = self._read_predictions(predictions)
+        same_process(self._process, hint="submit to the process that made the ladder")
         with self._lock:
             if self._submitted == self.rungs.submissions:
                 raise Refused(
-                    f"all {self._submitted} submissions have been made; further ones would need "
+                    f"all {self._submitted:,} submissions have been made; further ones would need "
                     "fresh labels"
                 )
             self._submitted += 1
@@ -119,7 +134,8 @@ class Ladder:
             return self._standing(improved)
 
     def _values(self, predictions: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self._score(predictions[rows], self._labels[rows]))
+        score = _equal if self._score is None else self._score
+        return np.asarray(score(predictions[rows], self._labels[rows]))
 
     def _climb(self, score: Fraction) -> bool:
         reached = math.floor((score - self.rungs.baseline) / self.rungs.step)
@@ -146,7 +162,7 @@ class Ladder:
 
     @property
     def error(self) -> float:
-        """Half the length of the widest interval that can come up."""
+        """Half the length of the widest interval that can come up once a rung is reached."""
         return self.rungs.width
 
     @property
@@ -163,43 +179,79 @@ class Ladder:
         """What is promised, in words."""
         rungs = self.rungs
         return (
-            f"{rungs.submissions} submissions judged by {self._n} labels on {rungs.count} rungs, "
-            f"{float(rungs.step):.3g} apart. With {float(self._confidence):.4g} confidence, at "
-            f"every time, the leader's true score is at most {rungs.radius:.3g} below its rung "
-            f"and no submission's is more than {float(rungs.step) + rungs.radius:.3g} above it; "
+            f"{rungs.submissions:,} submission{'s' * (rungs.submissions > 1)} judged by "
+            f"{self._n:,} labels on {rungs.count:,} rung{'s' * (rungs.count > 1)}, "
+            f"{float(rungs.step):.3g} apart. With {percent(self._confidence)} confidence, at "
+            "every time and once a rung is reached, the leader's true score is at most "
+            f"{rungs.radius:.3g} below its rung and no submission's is more than "
+            f"{float(rungs.step) + rungs.radius:.3g} above it; "
             "less while few rungs are used.\nNo noise is added: nobody's label is protected."
         )
 
     def _read_predictions(self, predictions: ArrayLike) -> NDArray[Any]:
-        given = np.asarray(predictions)
-        if given.ndim and len(given) == self._n:
-            return given
-        raise InvalidArgument(
-            name="predictions",
-            expected=f"an array with one prediction for each of {self._n} labels",
-            given=f"an array of shape {given.shape}",
-        )
+        try:
+            given = np.asarray(predictions)
+        except ValueError:  # rows of different lengths
+            ragged = InvalidArgument.describe_data(predictions)
+            raise InvalidArgument(name="predictions", expected="an array", given=ragged) from None
+        if given.ndim == 0 or len(given) != self._n:
+            raise InvalidArgument(
+                name="predictions",
+                expected=f"an array with one prediction for each of {self._n:,} labels",
+                given=f"an array of shape {given.shape}",
+            )
+        if self._score is None:
+            _check_comparable(given, self._labels)
+        else:  # which is shown no label
+            check_column_function(lambda rows: self._values(given, rows), self._rows)
+        return given
 
     def __reduce__(self) -> NoReturn:
         raise Refused("a ladder cannot be copied or pickled: each copy would start again")
 
     def __repr__(self) -> str:
-        return f"Ladder(n={self._n}, step={float(self.step):.3g}, remaining={self.remaining})"
+        return f"Ladder(n={self._n:,}, step={float(self.step):.3g}, remaining={self.remaining:,})"
 
 
 def _equal(predictions: NDArray[Any], labels: NDArray[Any]) -> Any:
     return predictions == labels
 
 
-def _read_labels(labels: ArrayLike) -> NDArray[Any]:
-    array = np.array(labels)
-    if array.ndim and 0 < len(array) <= LARGEST_SAMPLE:
+def _check_comparable(predictions: NDArray[Any], labels: NDArray[Any]) -> None:
+    """Refuse predictions that could not be equal to any label: that would be a mistake.
+
+    They are the submitter's own, and so is the kind of the labels: nothing is told by this.
+    """
+    given, kind = predictions.dtype.kind, labels.dtype.kind
+    numbers = given in _NUMBERS and kind in _NUMBERS
+    same = numbers or given == kind or "O" in (given, kind) or {given, kind} <= {"U", "T"}
+    whole = kind not in "biu" or given not in "f" or bool(np.all(predictions == predictions // 1))
+    missing = given == "f" and bool(np.isnan(predictions).any())
+    if predictions.ndim == 1 and same and whole and not missing:
+        return
+    raise InvalidArgument(
+        name="predictions",
+        expected=f"one for each label and of its kind, {labels.dtype}",
+        given=f"an array of {predictions.dtype} of shape {predictions.shape}"
+        + (", with NaN in it" if missing else ", with fractions in it" if not whole else ""),
+        hint="round probabilities to labels, or give the ladder a score=",
+    )
+
+
+def _read_labels(labels: ArrayLike, *, scored: bool) -> NDArray[Any]:
+    try:
+        array = np.array(labels)
+    except ValueError:  # rows of different lengths
+        array = np.zeros(())
+    if 0 < array.ndim <= (array.ndim if scored else 1) and 0 < len(array) <= LARGEST_SAMPLE:
         array.flags.writeable = False
         return array
     raise InvalidArgument(
         name="labels",
-        expected=f"an array of 1 to {LARGEST_SAMPLE} labels",
+        expected=f"an array of 1 to {LARGEST_SAMPLE:,} labels"
+        + ("" if scored else ", one number or text each"),
         given=InvalidArgument.describe_data(labels),
+        hint="" if scored else "labels of several numbers need a score=",
     )
 
 

@@ -97,7 +97,12 @@ class Rungs:
     @cached_property
     def radius(self) -> float:
         """How far any submission's score can be from its true score, whatever happens."""
-        return min(1.0, counting.radius(self.n, self._exponents[-1]) + _STEP)
+        # N(j) grows as long as (k − j − 1)·(m − j) > (j + 2)·(j + 1), so up to one j and no more.
+        k, m, j = self.submissions, self.count, 0
+        while j + 1 < self._classes and (k - j - 1) * (m - j) > (j + 2) * (j + 1):
+            j += 1
+        most = counting.exponent(2 * self._classes * self.questions(j), failure=self.failure)
+        return min(1.0, counting.radius(self.n, most) + _STEP)
 
     @property
     def width(self) -> float:
@@ -115,6 +120,8 @@ def best_rungs(*, n: int, submissions: int, failure: Fraction, baseline: Fractio
             break
         if best is None or rungs.width < best.width:
             best = rungs
+        if rungs.radius >= 1:  # as it is with more rungs
+            break
     assert best is not None
     return best
 

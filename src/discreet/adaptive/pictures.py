@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.adaptive.bounds_table import row
+from discreet.adaptive.doors import percent
 from discreet.adaptive.noise_tails import Shape
 from discreet.adaptive.noise_widths import estimated_width
 from discreet.plot import Plot, dressed
@@ -83,7 +84,7 @@ def draw(plan: Plan) -> Plot:
     title = f"What {plan.n:,} records support"
     subtitle = [
         f"{best:,} adaptive questions within {plan.error:g} of the population at "
-        f"{100 * plan.confidence:g} % confidence, by {_LABELS[plan.best]};",
+        f"{percent(plan.confidence)} confidence, by {_LABELS[plan.best]};",
         f"{plan.questions['splitting']:,} by sample splitting. Naive reuse holds for no question "
         "that depends on an answer.",
     ]

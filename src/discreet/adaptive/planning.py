@@ -8,8 +8,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from discreet.adaptive.bounds_table import METHODS
+from discreet.adaptive.doors import (
+    MOST_QUERIES,
+    percent,
+    read_confidence,
+    read_count,
+    read_error,
+)
 from discreet.adaptive.reach import most_queries
-from discreet.exact import Number, integer, positive, probability
+from discreet.exact import Number
+from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
 
 if TYPE_CHECKING:
     from discreet.plot import Plot
@@ -36,14 +44,14 @@ class Plan:
 
     def __str__(self) -> str:
         order = sorted(self.questions, key=lambda method: -self.questions[method])
-        lines = [(METHODS[method], f"{self.questions[method]:,}") for method in order]
+        lines = [(METHODS[method], _many(self.questions[method])) for method in order]
         naive = "over 10¹²" if self.naive is None else f"{self.naive:,}"
         lines.append((NAIVE, naive))
         span = max(len(words) for words, _ in lines)
         width = max(len(count) for _, count in lines)
         head = (
             f"{self.n:,} records, all answers within {self.error:g} of the population "
-            f"with {100 * self.confidence:g} % confidence"
+            f"with {percent(self.confidence)} confidence"
         )
         table = [f"{words.ljust(span)}  {count.rjust(width)}" for words, count in lines]
         return "\n".join([head, "method".ljust(span) + "  questions", "─" * (span + 11), *table])
@@ -61,18 +69,23 @@ def plan(n: int, *, error: Number, confidence: Number = Fraction(95, 100)) -> Pl
     Naive reuse (all questions to the same records, no noise, each error as if it had been asked
     alone) promises far more, and promises nothing: it holds for questions that were fixed before
     the first answer. Numbers above 1,000 are right to three digits, those for Laplace noise to
-    about two, and what is said is never more than there are, but for Laplace noise.
+    about two below 10⁵, and what is said is never more than there are, but for Laplace noise. No
+    more than 10⁹ are counted.
 
     >>> planned = plan(10**5, error=0.1)
     >>> planned.best, planned.questions["gaussian"] > 3 * planned.questions["splitting"]
     ('gaussian', True)
     """
-    records = integer(n, name="n", minimum=1)
-    wish, failure = positive(error, name="error"), 1 - probability(confidence, name="confidence")
+    records = read_count(n, name="n", most=LARGEST_SAMPLE)
+    wish, failure = read_error(error), 1 - read_confidence(confidence)
     questions = {
         method: most_queries(method, records, error=wish, failure=failure) for method in PLANNED
     }
     return Plan(records, float(wish), float(1 - failure), questions, _naive(records, wish, failure))
+
+
+def _many(count: int) -> str:
+    return "10⁹ or more" if count == MOST_QUERIES else f"{count:,}"
 
 
 def _naive(n: int, error: Fraction, failure: Fraction) -> int | None:

@@ -8,11 +8,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from discreet import balls
+from discreet.adaptive.doors import percent, read_confidence
 from discreet.adaptive.noise_tails import Shape, excess_of_largest
 from discreet.adaptive.noise_widths import ROUNDING
 from discreet.adaptive.validity import drift, superquantile
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, probability, round_up
+from discreet.exact import Number, round_up
 from discreet.guarantees import Guarantee, compose
 from discreet.neighbors import Relation
 
@@ -32,18 +33,22 @@ class Validity:
     drift: float  #: from the sample's mean of any query the releases suggest to the population's
     asked: int  #: statistical queries answered so far
     width: float | None  #: of all these answers at once, noise included; none if there are none
+    unit: str | None = None  #: whose rows are one record, where they are more than one
 
     def __str__(self) -> str:
-        sure = f"{100 * self.confidence:g} %"
+        sure = percent(self.confidence)
         lines = [
-            f'dataset "{self.dataset}", one record replaced: {self.whole}',
+            f'dataset "{self.dataset}", one record replaced: {self.whole}'
+            if self.unit is None
+            else f'dataset "{self.dataset}", where a record is all rows of one {self.unit}, '
+            f"replaced: {self.whole}",
             f"with {sure} confidence, the mean of every query that its releases suggest is within "
             f"{self.drift:.4g} of the population's",
         ]
         if self.width is not None:
             lines.append(
-                f"and all {self.asked:,} statistical answers so far, noise included, within "
-                f"{self.width:.4g}"
+                f"and {_answers(self.asked)} so far, noise included, within {self.width:.4g}, if "
+                "how many would be asked, with which noise, did not depend on what was released"
             )
         lines.append(
             "if its records are independent draws, and nobody looked at them but through this "
@@ -73,7 +78,7 @@ def validity_of(
     """
     from discreet.ledger.ledger import Ledger
 
-    failure = 1 - probability(confidence, name="confidence")
+    failure = 1 - read_confidence(confidence)
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     found = [one for one in opened.datasets if one.name == dataset]
     if not found:
@@ -90,7 +95,12 @@ def validity_of(
     if plans:
         own = _own_error(list(plans.values()), failure)
         width = round_up(Fraction(own) + ROUNDING + Fraction(moved))
-    return Validity(dataset, float(1 - failure), whole, moved, len(answers), width)
+    unit = found[0].unit
+    return Validity(dataset, float(1 - failure), whole, moved, len(answers), width, unit)
+
+
+def _answers(count: int) -> str:
+    return "the one statistical answer" if count == 1 else f"all {count:,} statistical answers"
 
 
 def whole_of(ledger: Ledger, account: Account) -> Guarantee:

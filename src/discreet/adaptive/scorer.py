@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.adaptive.doors import read_count
 from discreet.adaptive.thresholdout import Thresholdout
 from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number
 from discreet.mechanisms.query_values import UNIT, sum_of_column
+from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
 
 if TYPE_CHECKING:
     from discreet.adaptive.analyst import Analyst
@@ -35,9 +37,11 @@ class Scorer:
 
     Given ``hits``, the holdout is a `Thresholdout`: what the loop passes as X and y (the part
     of a fold that the model was not fitted to) is scored first, and the holdout steps in where
-    it disagrees; ``fold`` is about how many rows that will be. Otherwise it is an `Analyst`,
-    which answers with noise every time. Further ``parameters`` go to one of them; it is there
-    as ``holdout``, with its guarantee and what remains. Each call is one of its ``queries``.
+    it disagrees; ``fold`` is about how many rows that will be, as many as the holdout has if not
+    given: the fewer, the further it may be off before the holdout steps in. Otherwise it is an
+    `Analyst`, which answers every time, and X and y are only looked at for mistakes. Further
+    ``parameters`` go to one of them; it is there as ``holdout``, with its guarantee and what
+    remains. Each call is one of its ``queries``.
 
     When the budget is spent the scorer refuses. With ``error_score="raise"`` that ends the
     search; by default scikit-learn warns, scores the rest as NaN and ranks it last.
@@ -69,28 +73,48 @@ class Scorer:
         if not callable(self._score):
             given = InvalidArgument.describe_parameter(score)
             raise InvalidArgument(name="score", expected="a function", given=given)
-        self._data = copy.deepcopy(X), np.array(y)  # so that they stay what they were
-        rows = _rows(*self._data)
+        if hits is None and fold is not None:
+            raise InvalidArgument(
+                name="fold",
+                expected="given together with hits=",
+                given="without it",
+                hint="without hits every score comes from the holdout, whatever the fold says",
+            )
+        rows = _rows(X, np.asarray(y))
         self.holdout: Analyst | Thresholdout
         if hits is None:
             from discreet.adaptive.analyst import Analyst
 
             self.holdout = Analyst(rows, queries=queries, confidence=confidence, **parameters)
         else:
-            size = len(rows) if fold is None else fold
+            size = len(rows) if fold is None else read_count(fold, name="fold", most=LARGEST_SAMPLE)
             self.holdout = Thresholdout(
                 size, rows, queries=queries, hits=hits, confidence=confidence, **parameters
             )
+        self._data = copy.deepcopy(X), np.array(y)  # so that they stay what they were
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """Return the estimator's score, as the holdout vouches for it.
 
         Whatever goes wrong goes wrong on X and y, before the holdout is asked.
         """
+        self._check_columns(X)
         guess = self._mean(estimator, X, np.asarray(y))
         if isinstance(self.holdout, Thresholdout):
             return self.holdout.ask(self._on(estimator), guess=guess, vectorized=True).value
         return float(self.holdout.ask(self._on(estimator), vectorized=True).value)
+
+    def _check_columns(self, X: Any) -> None:
+        """A model of other columns cannot be scored by the holdout's; which they are is public."""
+        held, given = _columns(self._data[0]), _columns(X)
+        if held is not None and given is not None and held != given:
+            raise InvalidArgument(
+                name="X",
+                expected="of the columns that the holdout has",
+                given="others",
+                hint="a loop that chooses columns, such as RFECV, needs a scorer of its own for "
+                "each choice; or choose within a pipeline, whose models take all columns",
+            )
 
     def _mean(self, estimator: Any, X: Any, y: NDArray[Any]) -> Fraction:
         rows = _rows(X, y)
@@ -113,6 +137,10 @@ class Scorer:
             return np.asarray(self._score(estimator, _take(X, rows), y[rows]))
 
         return phi
+
+    def explain(self) -> str:
+        """What is promised about all scores, in words."""
+        return self.holdout.explain()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
@@ -149,6 +177,14 @@ def _rows(X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
         expected="an array with one label for each row of X, and at least one row",
         given=f"an array of shape {y.shape}",
     )
+
+
+def _columns(X: Any) -> tuple[Any, ...] | None:
+    """Names where there are some, else their number; none for records that are no rows."""
+    if hasattr(X, "columns"):
+        return tuple(X.columns)
+    shape = getattr(X, "shape", None)
+    return None if shape is None else tuple(shape[1:])
 
 
 def _take(X: Any, rows: NDArray[np.intp]) -> Any:

@@ -8,6 +8,7 @@ threshold is the holdout's own answer given, and only such a hit tells anything 
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,9 +17,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discreet.adaptive.thresholdout_bound import Settings, Terms, choose
+from discreet.adaptive.doors import (
+    percent,
+    read_confidence,
+    read_count,
+    read_epsilon,
+    read_error,
+    same_process,
+    upward,
+)
+from discreet.adaptive.thresholdout_bound import MOST_HITS, Settings, Terms, choose
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, integer, non_negative, number, positive, probability
+from discreet.exact import Number, non_negative, number
 from discreet.guarantees import Guarantee, Pure, TotalVariation
 from discreet.mechanisms.query_values import (
     UNIT,
@@ -43,6 +53,14 @@ class Checked:
     def interval(self) -> tuple[float, float]:
         """Where the population's value lies."""
         return max(0.0, self.value - self.error), min(1.0, self.value + self.error)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        source = "the holdout" if self.hit else "training, which the holdout agrees with"
+        sure = f"{percent(self.confidence)}, all answers at once"
+        return f"{self.value:.3f} ± {self.error:.3f} in the population ({sure}), from {source}"
 
 
 class Thresholdout:
@@ -91,10 +109,15 @@ class Thresholdout:
         threshold: Number | None = None,
         private: bool = True,
     ) -> None:
-        self._training = None if isinstance(training, int) else _read(training, "training")
-        self._holdout = _read(holdout, "holdout")
-        self._n = len(self._holdout)
-        self._confidence = probability(confidence, name="confidence")
+        self._confidence = read_confidence(confidence)
+        asked = read_count(queries, name="queries")
+        used = read_count(hits, name="hits", most=MOST_HITS)
+        if used > asked:
+            given = InvalidArgument.describe_parameter(hits)
+            raise InvalidArgument(name="hits", expected="at most queries", given=given)
+        goal = None if error is None else read_error(error)
+        loss = None if epsilon is None else read_epsilon(epsilon)
+        limit = None if threshold is None else _read_threshold(threshold)
         self._private = read_flag(private, name="private")
         if error is not None and epsilon is not None:
             given = "both"
@@ -103,34 +126,33 @@ class Thresholdout:
             hint = "leave out private=False or epsilon"
             given = InvalidArgument.describe_parameter(epsilon)
             raise InvalidArgument(name="epsilon", expected="None", given=given, hint=hint)
-        terms = Terms(
-            n=self._n,
-            training=(
-                integer(training, name="training", minimum=1)
-                if isinstance(training, int)
-                else len(training)
-            ),
-            queries=integer(queries, name="queries", minimum=1),
-            hits=integer(hits, name="hits", minimum=1),
-            failure=1 - self._confidence,
-        )
-        if terms.hits > terms.queries:
-            given = InvalidArgument.describe_parameter(hits)
-            raise InvalidArgument(name="hits", expected="at most queries", given=given)
-        goal = None if error is None else positive(error, name="error")
+        if isinstance(training, int | np.integer):
+            self._training = None
+            size = read_count(training, name="training", most=LARGEST_SAMPLE)
+        else:
+            self._training = _read(training, "training")
+            size = len(self._training)
+        if training is holdout:
+            raise InvalidArgument(
+                name="training",
+                expected="other records than the holdout's, and independent of them",
+                given="the same",
+            )
+        self._holdout = _read(holdout, "holdout")
+        self._n = len(self._holdout)
+        terms = Terms(self._n, size, asked, used, failure=1 - self._confidence)
         self.settings: Settings = choose(
-            terms,
-            private=self._private,
-            epsilon=None if epsilon is None else positive(epsilon, name="epsilon"),
-            threshold=None if threshold is None else non_negative(threshold, name="threshold"),
-            error=goal,
+            terms, private=self._private, epsilon=loss, threshold=limit, error=goal
         )
         if goal is not None and self.settings.width > goal:
             raise _too_narrow(goal, self.settings)
+        if self.settings.width >= 1:
+            raise _nothing(self.settings)
         self._counts = self.settings.by_counting < self.settings.by_privacy
         mechanism = self.settings.mechanism
         self._run = None if mechanism is None else mechanism.start()
         self._asked, self._used = 0, 0
+        self._process = os.getpid()
         self._error = self._stated()
         self._lock = threading.Lock()
 
@@ -176,7 +198,10 @@ class Thresholdout:
     def _target(self, phi: Callable[[Any], Any], guess: Number | None, vectorized: bool) -> int:
         """What the holdout's sum is compared with: the training mean, in steps of that sum."""
         if guess is not None:
-            mean = min(max(number(guess, name="guess"), Fraction(0)), Fraction(1))
+            mean = number(guess, name="guess")
+            if not 0 <= mean <= 1:
+                given = InvalidArgument.describe_parameter(guess)
+                raise InvalidArgument(name="guess", expected="from 0 to 1", given=given)
         elif self._training is None:
             raise InvalidArgument(
                 name="guess", expected="a number, as there is no training data", given="None"
@@ -203,14 +228,16 @@ class Thresholdout:
 
     def _check_budget(self) -> None:
         terms = self.settings.terms
+        same_process(self._process, hint="ask from the process that made the holdout")
         if self._used == terms.hits:
             raise Refused(
-                f"the holdout has answered {terms.hits} times in the place of training, which is "
-                "all that it was made for; further answers would need a fresh holdout"
+                f"the holdout has answered {terms.hits:,} time{'s' * (terms.hits > 1)} in the "
+                "place of training, which is all that it was made for; further answers would "
+                "need a fresh holdout"
             )
         if self._asked == terms.queries:
             raise Refused(
-                f"all {terms.queries} questions have been asked; further answers would need a "
+                f"all {terms.queries:,} questions have been asked; further answers would need a "
                 "fresh holdout"
             )
 
@@ -255,18 +282,21 @@ class Thresholdout:
         """What is promised, in words."""
         terms = self.settings.terms
         privacy = (
-            f"All answers together are {float(self.settings.epsilon):g}-differentially private "
-            "for each record of the holdout (replace one)."
+            f"To each record of the holdout it promises {self.guarantee}, all answers together, "
+            "when it is replaced by another."
             if self.settings.epsilon is not None
             else "No noise is added: nobody in the holdout is protected."
         )
+        other = "privacy" if self._counts else "counting"
+        beside = f"{self.bounds[other]:.4g}" if self.bounds[other] < 1 else "nothing"
+        promise = (
+            f"All answers are within {self.error:.4g} of the population with "
+            f"{percent(self._confidence)} confidence, by {self.method} (by {other}: {beside})."
+        )
         return (
-            f"{terms.queries} adaptive questions to a holdout of {self._n} records, at most "
-            f"{terms.hits} of them answered from it: where training is off by more than about "
-            f"{self.threshold:.3g}.\nWith {float(self._confidence):.4g} confidence every answer "
-            f"is within {self.error:.3g} of the population, by {self.method}"
-            f" (by privacy {self.bounds['privacy']:.3g}, by counting "
-            f"{self.bounds['counting']:.3g}).\n{privacy}"
+            f"{terms.queries:,} adaptive question{'s' * (terms.queries > 1)} to a holdout of "
+            f"{self._n:,} records, at most {terms.hits:,} of them answered from it: where training "
+            f"is off by more than about {self.threshold:.3g}.\n{promise}\n{privacy}"
         )
 
     def __reduce__(self) -> NoReturn:
@@ -274,8 +304,8 @@ class Thresholdout:
 
     def __repr__(self) -> str:
         return (
-            f"Thresholdout(n={self._n}, error={self.error:.3g}, guarantee={self.guarantee!r}, "
-            f"remaining={self.remaining}, remaining_hits={self.remaining_hits})"
+            f"Thresholdout(n={self._n:,}, error={self.error:.3g}, guarantee={self.guarantee!r}, "
+            f"remaining={self.remaining:,}, remaining_hits={self.remaining_hits:,})"
         )
 
 
@@ -289,10 +319,12 @@ def _read(records: Records, name: str) -> Records:
     """A copy that no question can write to."""
     array = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
     listed = isinstance(records, Sequence) and not isinstance(records, str | bytes)
-    if not (array or listed) or np.ndim(records) == 0 or not 0 < len(records) <= LARGEST_SAMPLE:
+    if array:
+        array = np.ndim(records) > 0
+    if not (array or listed) or not 0 < len(records) <= LARGEST_SAMPLE:
         raise InvalidArgument(
             name=name,
-            expected=f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
+            expected=f"a sequence or an array of 1 to {LARGEST_SAMPLE:,} records",
             given=InvalidArgument.describe_data(records),
         )
     if not isinstance(records, np.ndarray):
@@ -302,11 +334,30 @@ def _read(records: Records, name: str) -> Records:
     return rows
 
 
+def _read_threshold(threshold: Number) -> Fraction:
+    exact = non_negative(threshold, name="threshold")
+    if exact <= 1:
+        return exact
+    given = InvalidArgument.describe_parameter(threshold)
+    expected = "from 0 to 1, as two shares are never further apart"
+    raise InvalidArgument(name="threshold", expected=expected, given=given)
+
+
+def _nothing(settings: Settings) -> Refused:
+    terms = settings.terms
+    noise = "" if settings.epsilon is None else f" at ε = {float(settings.epsilon):g}"
+    return Refused(
+        f"with {terms.hits:,} of {terms.queries:,} answers from {terms.n:,} records{noise} nothing "
+        "can be said about the population, for every share is within 1 of every other: bring more "
+        "records, allow fewer hits or a larger epsilon, or lower the confidence"
+    )
+
+
 def _too_narrow(goal: Fraction, nearest: Settings) -> InvalidArgument:
     return InvalidArgument(
         name="error",
-        expected=f"at least {nearest.width:.3g} for {nearest.terms.queries} questions and "
-        f"{nearest.terms.hits} hits on {nearest.terms.n} records",
+        expected=f"at least {upward(nearest.width)} for {nearest.terms.queries:,} questions and "
+        f"{nearest.terms.hits:,} hits on {nearest.terms.n:,} records",
         given=f"{float(goal):g}",
         hint="ask fewer questions, allow fewer hits, lower the confidence or bring more records",
     )

@@ -9,10 +9,12 @@ In the order of the questions, and with h for the holdout's own mean,
 
 All noises are independent and each L is fresh, so the largest error of k answers is at most
 
-    X = max(T + W, W′ + r),   W = a·A + b·(the largest of k L's),  W′ the same with 2k L's,
+    X = max(max(T, r) + W, W′ + r),   W = a·A + b·(the largest of k L's),  W′ with 2k L's,
 
-as Laplace noise is symmetric: k, because only the comparison on the side where h lies matters
-to an answer from training; 2k, because any of them may become a hit.
+as Laplace noise is symmetric. k, because of the two comparisons of a question only the one on the
+side where h lies can leave a·A − b·L in an answer: as T + a·A − b·L when it is no hit, as r + a·A −
+b·L when it is one, since a hit on the other side has b·L − a·A > T. 2k, because any of them may
+become a hit that is off by b·L − a·A, and r.
 
 From X to the population there are two ways, and the shorter one is taken beforehand:
 by privacy, superquantile(X) + drift, as in `validity`; and by counting, a quantile of X and the
@@ -46,6 +48,7 @@ _LOW, _HIGH = 8.0, 30.0  # noise below −8a counts as −8a; above 30a it is ad
 _UP: Final = 1 + 1e-9  # far above the rounding of all sums here
 _NICE: Final = ("1", "1.25", "1.6", "2", "2.5", "3.15", "4", "5", "6.3", "8")  # a tenth of a decade
 _SHARES: Final = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 50))  # of the failure, for noise
+MOST_HITS: Final = 10_000
 _STEP: Final = 2.0**-32  # by which values are rounded
 
 
@@ -136,9 +139,11 @@ class Terms:
         return math.comb(self.queries, used + 1) * int((levels + 1) ** used)
 
     def exponent(self, used: int, levels: int, failure: Fraction) -> float:
-        """L of both sides of each of them."""
-        classes = min(self.hits, self.queries)
-        return counting.exponent(2 * classes * self.questions(used, levels), failure=failure)
+        """L of both sides of each of them: the largest after `used` hits or fewer."""
+        # Their number grows as long as (k − j − 1)·(m + 1) > j + 2, so up to one j and no more.
+        turning = -((2 - (self.queries - 1) * (levels + 1)) // (levels + 2))
+        most = self.questions(min(used, max(turning, 0)), levels)
+        return counting.exponent(2 * min(self.hits, self.queries) * most, failure=failure)
 
 
 @dataclass(frozen=True)
@@ -186,17 +191,27 @@ class Settings:
             lead = float(step / (2 * self.terms.n * UNIT))
         return (0.5 / self.levels + lead + _STEP) * _UP
 
+    @property
+    def _agreed(self) -> float:
+        """max(T, r): how far an answer is off, but for noise on the side of W."""
+        return max(float(self.threshold) * _UP + _STEP, self._rounding)
+
     def largest_error(self, failure: Fraction) -> float:
         """x such that all answers are within x of the holdout's values but for `failure`."""
-        t = float(self.threshold) * _UP + _STEP
+        t = self._agreed
         if self.epsilon is None:
-            return max(t, self._rounding)
+            return t
         w, wide, unit = self._noise
-        low, high = 0.0, w.most * unit + t
+
+        def chance(x: float) -> float:
+            return w.tail((x - t) / unit) + wide.tail((x - self._rounding) / unit)
+
+        low, high = 0.0, wide.most * unit + t
+        if chance(high) > failure:  # what is known of the noise does not reach so far
+            return math.inf
         for _ in range(50):
             x = (low + high) / 2
-            chance = w.tail((x - t) / unit) + wide.tail((x - self._rounding) / unit)
-            low, high = (low, x) if chance <= failure else (x, high)
+            low, high = (low, x) if chance(x) <= failure else (x, high)
         return high
 
     @cached_property
@@ -204,7 +219,7 @@ class Settings:
         """The width by privacy: superquantile of X plus drift."""
         if self.epsilon is None:
             return 1.0
-        t = float(self.threshold) * _UP + _STEP
+        t = self._agreed
         w, wide, unit = self._noise
 
         def excess(s: float) -> float:
@@ -234,7 +249,7 @@ class Settings:
 
     @cached_property
     def by_counting(self) -> float:
-        """The width by counting, for the question after all hits but one: no other is wider."""
+        """The width by counting after all hits but one: none before is wider."""
         return self.counted(self.terms.hits - 1)
 
     @property

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from discreet.adaptive.doors import same_process
 from discreet.errors import Refused
 from discreet.guarantees import Guarantee
 
@@ -56,11 +57,9 @@ class TurnsInMemory:
 
     def take(self) -> int:
         """The number of the next question, from 1; refused after the last."""
-        if os.getpid() != self._process:
-            raise Refused(
-                "these questions are counted in the memory of another process, which cannot see "
-                "what is asked here: ask from the process that made the analyst, or give ledger="
-            )
+        same_process(
+            self._process, hint="ask from the process that made the analyst, or give ledger="
+        )
         with self._lock:
             if self._taken == self._most:
                 raise no_more(self._most)

@@ -64,6 +64,10 @@ def drift(guarantee: Guarantee, *, failure: Number) -> float:
     >>> drift(GDP(mu=0.02), failure=1) == GDP(mu=0.02).tv
     True
     """
+    if not isinstance(guarantee, Guarantee):
+        given = InvalidArgument.describe_parameter(guarantee)
+        expected = "a guarantee, such as dp.GDP(0.02) or what compose(...) returns"
+        raise InvalidArgument(name="guarantee", expected=expected, given=given)
     beta = failure_probability(failure)
 
     def width(u: float) -> Fraction:

@@ -9,19 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, prod
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.exact import Number, probability
-from discreet.survey.card_changes import changed, odds
+from discreet.exact import Number, integer, probability
+from discreet.survey.card_changes import changed, odds, opposite
 from discreet.survey.card_numbers import factor, least_often, most_often, posterior, stated, sure
 from discreet.survey.questions import Question
-from discreet.survey.randomizers import Randomizer, Response
+from discreet.survey.randomizers import Response
 
 if TYPE_CHECKING:
     from discreet.survey.questionnaire import Questionnaire
 
 _PRIORS: Final = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 _BEYOND: Final = Fraction(10) ** 12  # odds beyond which no number is said
+_WIDTH: Final = 100  # of the lines, where nobody says how many characters a screen has
+_NARROWEST: Final = 20
+_NO_BREAK: Final = "\u00a0"
+_GIVEN_AWAY: Final = Fraction(99, 100)
+_MANY: Final = 100  # draws of an answer, beyond which a product of exact numbers is long
 _SIDE: Final = "with one answer as with another"
 _INTRODUCTION: Final = (
     "Your true answers stay on your device. Chance changes each of them there, and only what "
@@ -39,12 +45,12 @@ class Part:
     changed: str  #: what is flipped, and how often
     learned: str  #: what anyone can learn from what is sent
     denied: str  #: what can be denied
-    again: str  #: what later waves send; "" where there are none
+    again: str  #: what is sent when it is asked again; "" where nothing was said about that
 
 
 @dataclass(frozen=True)
 class Card:
-    """A card in plain words; ``str`` for a screen, ``markdown()`` for a page.
+    """A card in plain words; ``str`` and ``text(width)`` for a screen, ``markdown()`` for a page.
 
     >>> from discreet.survey import Questionnaire, YesNo
     >>> smoker = YesNo("smoker", "Do you smoke?", truth=0.5, prior=0.1)
@@ -60,11 +66,18 @@ class Card:
     together: str  #: what everything that is sent can tell at most
 
     def __str__(self) -> str:
-        lines = [self.title, "", self.introduction]
+        return self.text()
+
+    def text(self, width: int = _WIDTH) -> str:
+        """The card in lines of so many characters at most, but for longer words."""
+        width = max(integer(width, name="width", minimum=1), _NARROWEST)
+        lines = [*_wrapped(self.title, width), "", *_wrapped(self.introduction, width)]
         for place, part in enumerate(self.parts, start=1):
-            lines += ["", f"{place}. {part.question}"]
-            lines += [f"   {head}: {words}" for head, words in _headed(part)]
-        return "\n".join([*lines, "", f"All answers together: {self.together}"])
+            number = f"{place}. "
+            lines += ["", *_wrapped(part.question, width, first=number, indent=" " * len(number))]
+            for head, words in _headed(part):
+                lines += _wrapped(f"{head}: {words}", width, first="   ", indent="   ")
+        return "\n".join([*lines, "", *_wrapped(f"All answers together: {self.together}", width)])
 
     def markdown(self) -> str:
         """The same as Markdown."""
@@ -120,7 +133,7 @@ def _part(form: Questionnaire, question: Question, prior: Fraction | None) -> Pa
         question=question.text,
         changed=changed(question),
         learned=f"{_likelier(most)} {_beliefs(most, believed)}",
-        denied=_denied(question.randomizer, most),
+        denied=_denied(question, most),
         again=_again(form, question, most),
     )
 
@@ -148,30 +161,36 @@ def _beliefs(most: Fraction, prior: Fraction | None, what: str = "your answer") 
     )
 
 
-def _denied(randomizer: Randomizer, most: Fraction) -> str:
+def _denied(question: Question, most: Fraction) -> str:
+    randomizer = question.randomizer
     if factor(most) is None:
         return "Hardly anything: chance changes this answer too seldom."
     if isinstance(randomizer, Response) and randomizer.categories == 2:
         others = (
-            f"people whose answer is the opposite send the same {least_often(randomizer.outside)}"
+            f"people whose answer is {opposite(question)} send the same "
+            f"{least_often(randomizer.outside)}"
         )
     else:
         # P(report | mine) ≤ F·P(report | other), so F of mine are matched by one other at least
         others = (
             f"where {ceil(most):,} people with your answer send it, at least one out of as many "
-            "people with any other answer sends it too"
+            "people with any other answer sends it too, on average"
         )
     return f"Whatever is sent, your answer may be another one: {others}."
 
 
 def _again(form: Questionnaire, question: Question, most: Fraction) -> str:
+    if question.permanent:
+        rounds = f"in all {form.waves:,} rounds, and " if form.waves > 1 else ""
+        return (
+            "What chance made of your first answer is kept on your device and sent again "
+            f"{rounds}whenever this very question comes back, so asking again shows nothing more, "
+            "but that several reports may be recognised as those of one person. "
+            "Asked in different words, with other options or with other chances, it is another "
+            "question: chance changes your answer anew, and that tells more."
+        )
     if form.waves == 1:
         return ""
-    if question.permanent:
-        return (
-            f"What chance made of your first answer is sent again in all {form.waves:,} rounds, so "
-            "asking again shows nothing more."
-        )
     whole = _power(most, form.waves)
     return (
         f"Chance changes your answer anew in each of the {form.waves:,} rounds. "
@@ -182,7 +201,7 @@ def _again(form: Questionnaire, question: Question, most: Fraction) -> str:
 def _together(form: Questionnaire, prior: Fraction | None) -> str:
     drawn = (_power(odds(q.randomizer), form.times_drawn(q)) for q in form.questions)
     most = prod(drawn, start=Fraction(1))
-    guess = Fraction(1, 2) + Fraction(form.guarantee.tv) / 2
+    guess = Fraction(1, 2) + _told_apart(form) / 2
     if factor(most) is not None:  # by the odds alone
         guess = min(guess, most / (1 + most))
     likelier = _likelier(most, "Everything you send", "with your answers as with any others")
@@ -193,6 +212,21 @@ def _together(form: Questionnaire, prior: Fraction | None) -> str:
     )
 
 
+def _told_apart(form: Questionnaire) -> Fraction:
+    """How far apart any two sets of answers are, in total variation, rounded up.
+
+    Where one answer gives nearly all away, composing finds nothing worth the seconds it takes: the
+    whole is at least as far apart as each draw, and at most 1 − Π (1 − distance of each draw),
+    because the draws can all be coupled so that they are alike with that chance.
+    """
+    draws = [(Fraction(q.randomizer.guarantee.tv), form.times_drawn(q)) for q in form.questions]
+    if max(distance for distance, _ in draws) < _GIVEN_AWAY:
+        return Fraction(form.guarantee.tv)
+    if max(times for _, times in draws) > _MANY:
+        return Fraction(1)
+    return 1 - prod(((1 - distance) ** times for distance, times in draws), start=Fraction(1))
+
+
 def _power(most: Fraction, times: int) -> Fraction:
     """F to the power of `times`, or what is beyond saying."""
     whole = Fraction(1)
@@ -201,6 +235,18 @@ def _power(most: Fraction, times: int) -> Fraction:
         if whole > _BEYOND:
             return _BEYOND
     return whole
+
+
+def _wrapped(text: str, width: int, *, first: str = "", indent: str = "") -> list[str]:
+    lines = wrap(
+        text.replace(" %", f"{_NO_BREAK}%"),  # a number and its sign stay together
+        width,
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(f"{_NO_BREAK}%", " %") for line in lines]
 
 
 def _plain(text: str) -> str:

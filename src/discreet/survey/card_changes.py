@@ -47,7 +47,7 @@ def changed(question: Question) -> str:
             return (
                 "Your device throws a coin that nobody sees. "
                 f"{_sentence(most_often(coins.inside))}, your answer is sent as it is; "
-                f"{least_often(coins.outside)}, the opposite is sent."
+                f"{least_often(coins.outside)}, {opposite(question)} is sent."
             )
         case Response() as die:
             return _die(die, f"all {die.categories:,} options", "Your own answer")
@@ -68,6 +68,11 @@ def changed(question: Question) -> str:
             )
         case other:
             return f"Your device changes your answer by chance: {other.name}."
+
+
+def opposite(question: Question) -> str:
+    """The other one of two answers: no is the opposite of yes, but a town has none."""
+    return "the opposite" if question.kind == "yes_no" else "the other one"
 
 
 def _die(die: Response, among: str, own: str) -> str:

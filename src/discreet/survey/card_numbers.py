@@ -9,6 +9,8 @@ from typing import Final
 _SIMPLE: Final = 12  # denominators that are said as they are: 3 in 4, 5 in 12
 _FINE: Final = Fraction(1, 1000)  # rarer than this, it is 1 in so many
 _DIGITS: Final = 3
+_NEARLY: Final = Fraction(99, 100)
+_CERTAIN: Final = Decimal("1e-9")  # percent; what is missing to certainty is not worth a word
 _SAYABLE: Final = 10**12
 
 
@@ -34,7 +36,7 @@ def _often(p: Fraction, bound: str, rounding: str) -> str:
     if p.denominator <= _SIMPLE:
         return f"{'once' if p.numerator == 1 else f'{p.numerator} times'} in {p.denominator}"
     if p >= _FINE:
-        return f"{bound} {digits(100 * p, rounding)} times in 100"
+        return f"{bound} {_percent(p, rounding)} times in 100"
     opposite = ROUND_FLOOR if rounding == ROUND_CEILING else ROUND_CEILING
     many = 1 / p
     if many >= _SAYABLE:
@@ -45,10 +47,20 @@ def _often(p: Fraction, bound: str, rounding: str) -> str:
 def sure(p: Fraction) -> str:
     """How sure somebody is at most.
 
-    >>> sure(Fraction(1, 4)), sure(Fraction(2, 3)), sure(Fraction(99999, 100000))
-    ('25 %', '66.7 %', '100 %')
+    >>> sure(Fraction(1, 4)), sure(Fraction(2, 3)), sure(Fraction(99_999, 100_000))
+    ('25 %', '66.7 %', '99.999 %')
     """
-    return f"{digits(100 * p, ROUND_CEILING)} %"
+    return f"{_percent(p, ROUND_CEILING)} %"
+
+
+def _percent(p: Fraction, rounding: str) -> str:
+    """So many in a hundred; close to all of them it is the rest that has the digits."""
+    if p <= _NEARLY or rounding == ROUND_FLOOR:
+        return digits(100 * p, rounding)
+    rest = Context(prec=_DIGITS - 1, rounding=ROUND_FLOOR).divide(
+        Decimal(100 * (1 - p).numerator), Decimal(p.denominator)
+    )
+    return f"{(100 - rest).normalize():f}" if rest > _CERTAIN else "100"
 
 
 def stated(prior: Fraction) -> tuple[str, Fraction]:

@@ -63,7 +63,10 @@ class Collector:
         self._respondents = 0
 
     def add(self, source: Source) -> None:
-        """Count all reports of a source."""
+        """Count all reports of a source.
+
+        A file that cannot be opened is refused, and what was counted before stays.
+        """
         names, rows = self._checker.names, self._checker.most_rows
         for batch in (part for whole in read(source, names) for part in whole.parts(rows)):
             accepted = self._checker.check(batch)
@@ -121,7 +124,7 @@ class Collector:
 
         ``about`` says what the intervals are about: the "population" that the respondents are
         a random sample of, or these "respondents" themselves. ``confidence`` is for each number
-        by itself; for k of them at once ask for 1 − (1 − confidence)/k.
+        by itself; ``result[name].simultaneous()`` has intervals for all answers to a question.
         """
         from discreet.survey.estimating.survey_result import make_result
 
@@ -132,6 +135,7 @@ class Collector:
             respondents=self._respondents,
             set_aside=self.set_aside,
             unchecked=self._checker.unchecked,
+            notes=(*self._checker.notes, *_first_answers(self.questionnaire, self.wave)),
             confidence=read_confidence(confidence),
             about=read_about(about),
         )
@@ -147,6 +151,8 @@ def collect(
 ) -> SurveyResult:
     """Collect reports and estimate, in one call.
 
+    If one of the files cannot be opened nothing is returned: a Collector keeps what it has.
+
     >>> from discreet.survey import Questionnaire, YesNo, collect
     >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", epsilon=1)])
     >>> collect(form, form.respond({"smoker": True})).respondents
@@ -156,6 +162,15 @@ def collect(
     for source in sources:
         collector.add(source)
     return collector.result(confidence, about)
+
+
+def _first_answers(questionnaire: Questionnaire, wave: int) -> list[str]:
+    """A permanent answer is never drawn again, so a later wave says nothing new about it."""
+    permanent = [q.name for q in questionnaire.questions if q.permanent]
+    if wave == 1 or not permanent:
+        return []
+    names = ", ".join(permanent)
+    return [f"{names}: permanent, so wave {wave} shows the first answers, not what changed since"]
 
 
 def _read_wave(wave: int | None, waves: int) -> int:

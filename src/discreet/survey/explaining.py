@@ -6,6 +6,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final
 
 from discreet.guarantees.showing.printing import text
+from discreet.survey.planning import counted
 from discreet.survey.questions import Number, Question
 from discreet.survey.questions.number import plain
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from discreet.survey.questionnaire import Questionnaire
 
 _NORMAL_95: Final = 1.959964
+_LITTLE: Final = 10  # where odds of 1 to 99 may become e^10 = 22,026 to 99
+_NAMED: Final = 5  # questions in a note
 
 
 def explain(form: Questionnaire) -> str:
@@ -33,7 +36,32 @@ def explain(form: Questionnaire) -> str:
         f"{form.title}: ε = {text(form.epsilon)} for everything one respondent sends{waves}, by "
         f"{count} question{'s' if count > 1 else ''}."
     )
-    return "\n\n".join([head, *(_question(form, question) for question in form.questions)])
+    parts = [head, *(_question(form, question) for question in form.questions)]
+    return "\n\n".join([*parts, *hides_little(form)])
+
+
+def hides_little(form: Questionnaire) -> list[str]:
+    """Where ε is so large that a promise is next to none, a sentence that says so.
+
+    >>> from discreet.survey import Questionnaire, YesNo
+    >>> print(*hides_little(Questionnaire("Health", [YesNo("s", "Do you smoke?", epsilon=12)])))
+    note: an ε above 10, as for s, hides next to nothing: somebody who is 1 % sure of the answer \
+beforehand may be more than 99 % sure afterwards
+    """
+    bare = [q.name for q in form.questions if q.randomizer.epsilon * form.times_drawn(q) > _LITTLE]
+    if bare:
+        names = ", ".join(bare[:_NAMED])
+        more = f" and {len(bare) - _NAMED:,} more" if len(bare) > _NAMED else ""
+        return [
+            f"note: an ε above {_LITTLE}, as for {names}{more}, hides next to nothing: somebody "
+            "who is 1 % sure of the answer beforehand may be more than 99 % sure afterwards"
+        ]
+    if form.epsilon > _LITTLE:
+        return [
+            f"note: an ε above {_LITTLE} for all answers together hides next to nothing that can "
+            "be told from all of them; each by itself is hidden better"
+        ]
+    return []
 
 
 def _question(form: Questionnaire, question: Question) -> str:
@@ -50,17 +78,21 @@ def _cost(form: Questionnaire, question: Question) -> str:
     if form.waves == 1:
         return cost
     if question.permanent:
-        return f"{cost}, once: the same randomized answer is sent in all {form.waves:,} waves"
+        return (
+            f"{cost}, once: the same randomized answer is sent in all {form.waves:,} waves, by "
+            "which reports of one person may be recognised"
+        )
     return f"{cost} in each of {form.waves:,} waves, {text(once * form.waves)} in all"
 
 
 def _error(question: Question, respondents: int) -> str:
     half_width = _NORMAL_95 * sqrt(question.randomizer.variance() / respondents)
-    people = f"at 95 % with {respondents:,} respondents"
+    people = f"at 95 % with {counted(respondents, 'respondent')}"
     if isinstance(question, Number):
         width = half_width * float(question.upper - question.lower)
         unit = f" {question.unit}" if question.unit else ""
         return f"±{width:.3g}{unit} {people} for the mean of {plain(question.lower)} to " + (
             f"{plain(question.upper)}, at worst"
         )
-    return f"±{100 * half_width:.3g} points {people}, if the answers are evenly spread"
+    points = counted(float(f"{100 * half_width:.3g}"), "point")
+    return f"±{points} {people}, if the answers are evenly spread"

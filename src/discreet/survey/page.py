@@ -56,6 +56,7 @@ def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
     return Template(_part("template.html")).substitute(
         policy=escape(_policy(questionnaire.post, script=script, style=style)),
         title=escape(questionnaire.title),
+        round=_round(wave, questionnaire.waves),
         style=style,
         card=_card(questionnaire.card()),
         questionnaire=_data({**questionnaire.document(), "wave": wave}),
@@ -68,9 +69,18 @@ def write_page(questionnaire: Questionnaire, path: str | Path, *, wave: int = 1)
 
     Publish all waves at the same address: what a browser remembers belongs to that address.
     """
-    written = Path(path)
-    written.write_text(page(questionnaire, wave=wave), encoding="utf-8", newline="\n")
-    return written
+    written, text = Path(path), page(questionnaire, wave=wave)
+    try:
+        written.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as failure:
+        reason = failure.strerror
+    else:
+        return written
+    raise InvalidArgument(
+        name="path",
+        expected="a file that can be written",
+        given=f"{written.name}, which cannot be ({reason})",
+    )
 
 
 def _part(name: str) -> str:
@@ -118,6 +128,11 @@ def _source(post: str) -> str:
     return f"{address.scheme}://{host}{port}{quote(address.path, safe='/%:@!$&()*+=~')}"
 
 
+def _round(wave: int, waves: int) -> str:
+    """Which wave it is, in a respondent's words; nothing where there is only one."""
+    return f'\n<p class="promise">Round {wave:,} of {waves:,}.</p>' if waves > 1 else ""
+
+
 def _data(document: dict[str, Any]) -> str:
     """JSON that is inert inside a page: no sign in it can end the element that holds it."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
@@ -137,10 +152,15 @@ def _card(card: Card) -> str:
         lines += [f"<details{opened}>", f"<summary>{place}. {escape(part['question'])}</summary>"]
         lines += ["<dl>"]
         for head, words in part["sentences"]:
-            lines += [f"<dt>{escape(head)}</dt>", f"<dd>{escape(words)}</dd>"]
+            lines += [f"<dt>{escape(head)}</dt>", f"<dd>{_unbroken(words)}</dd>"]
         lines += ["</dl>", "</details>"]
-    lines += ["<h3>All answers together</h3>", f"<p>{escape(said['together'])}</p>"]
+    lines += ["<h3>All answers together</h3>", f"<p>{_unbroken(said['together'])}</p>"]
     return "\n".join(lines)
+
+
+def _unbroken(words: str) -> str:
+    """Words in HTML, where no line ends between a number and its sign."""
+    return escape(words).replace(" %", "\u00a0%")
 
 
 def _read_wave(questionnaire: Questionnaire, value: int) -> int:

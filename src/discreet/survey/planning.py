@@ -7,32 +7,26 @@ so plan and result agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument
 from discreet.exact import Number, number, positive
-from discreet.survey.estimating.intervals import (
-    About,
-    Spread,
-    normal_quantile,
-    read_about,
-    read_confidence,
-    score_interval,
-)
+from discreet.survey.estimating.intervals import About, read_about, read_confidence
+from discreet.survey.estimating.reach import respondents_needed
 from discreet.survey.questionnaire import Questionnaire
-from discreet.survey.questions import Question
+from discreet.survey.questions import ChooseOne, Question
+from discreet.survey.questions import Number as NumberQuestion
+from discreet.survey.randomizers.choosing import LONGEST_ROW
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _CONFIDENCE: Final = Fraction(95, 100)
 _EPSILONS: Final = tuple(Fraction(e) for e in ("1/4", "1/2", "1", "3/2", "2", "3", "4", "6"))
-_MOST: Final = 10**15  # more people than there are: nothing is that sure
+_WORTH: Final = 0.95  # another mechanism is worth a line if it needs that much fewer people
 
 
 def plan(
@@ -43,7 +37,7 @@ def plan(
     share: Number | None = None,
     about: About = "population",
 ) -> Plan:
-    """How many respondents make every interval at most value ± ``half_width``.
+    """How many respondents make every interval at most value ± ``half_width``, on average.
 
     0.01 is one point: of a share, or of the range of a number (a year, for ages up to 100). It
     holds at the worst share, or at the ``share`` that is expected.
@@ -116,74 +110,74 @@ class Plan:
         )
 
     def _row(self, epsilon: Fraction) -> dict[str, Any]:
-        total = (
-            self.asked.epsilon
-            if isinstance(self.asked, Questionnaire)
-            else self.asked.randomizer.epsilon
-        )
-        parts = {q.name: _with_epsilon(q, epsilon / total) for q in self._questions}
+        factor = epsilon / self._epsilon
+        parts = {q.name: _with_epsilon(q, factor) for q in self._questions}
         needed = {name: self._needed(question) for name, question in parts.items()}
         return {"epsilon": epsilon, **needed, "respondents": max(needed.values())}
 
+    @property
+    def _epsilon(self) -> Fraction:
+        asked = self.asked
+        return asked.epsilon if isinstance(asked, Questionnaire) else asked.randomizer.epsilon
+
     def __repr__(self) -> str:
-        points = f"±{100 * self.half_width:g} points at {100 * float(self.confidence):g} %"
-        where = "at the worst share" if self.share is None else f"at a share of {self.share:g}"
-        lines = [f"{self.respondents:,} respondents for {points}, {where}, each question by itself"]
-        if len(self._questions) > 1:
-            lines += [f"  {name}: {count:,}" for name, count in self.needed.items()]
+        points = f"±{counted(100 * self.half_width, 'point')} at {100 * float(self.confidence):g} %"
+        needed = self.needed
+        people = counted(max(needed.values()), "respondent")
+        lines = [f"{people} for {points}, {self._where}, each question by itself"]
+        numbers = [q for q in self._questions if isinstance(q, NumberQuestion)]
+        if len(self._questions) > 1 or numbers:
+            lines += [f"  {q.name}: {needed[q.name]:,}{self._size(q)}" for q in self._questions]
+        lines += filter(None, map(self._better, self._questions))
         lines += ["", f"{'ε in total':>12}  {'respondents':>15}"]
-        lines += [f"{float(r['epsilon']):>12g}  {r['respondents']:>15,}" for r in self.over()]
+        rows = {f"{float(row['epsilon']):.4g}": f"{row['respondents']:>15,}" for row in self.over()}
+        # what is promised is rounded to what can be drawn, and shown in the same digits
+        rows[f"{float(self._epsilon):.4g}"] = f"{max(needed.values()):>15,}  as it is now"
+        lines += [f"{epsilon:>12}  {rows[epsilon]}" for epsilon in sorted(rows, key=float)]
         return "\n".join(lines)
 
+    @property
+    def _where(self) -> str:
+        numbers = [q for q in self._questions if isinstance(q, NumberQuestion)]
+        if self.share is None:
+            return "at the worst share" if len(numbers) < len(self._questions) else "at worst"
+        part = f"a mean at {self.share:g} of the range" if numbers else ""
+        share = f"a share of {self.share:g}" if len(numbers) < len(self._questions) else ""
+        return "at " + " or ".join(filter(None, [share, part]))
 
-def respondents_needed(
-    randomizer: Any, half_width: float, confidence: Fraction, share: float | None, about: About
-) -> int:
-    """The least n whose interval is narrow enough, by bisection: widths fall as n grows."""
-    reach = _mean_reach if randomizer.kind == "levels" else _share_reach
-    reached = reach(randomizer, confidence, share, about)
-    high = 1
-    while reached(high) > half_width:
-        high *= 2
-        if high > _MOST:
-            raise Refused(
-                "no number of people is enough for this half_width: ask for a wider one, or "
-                "allow more epsilon"
-            )
-    low = high // 2  # not enough
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if reached(middle) > half_width else (low, middle)
-    return high
+    def _size(self, question: Question) -> str:
+        """A point of a number is a hundredth of its range: how much that is."""
+        if not isinstance(question, NumberQuestion):
+            return ""
+        size = self.half_width * float(question.upper - question.lower)
+        return f", for its mean ±{size:.3g}{question.unit and f' {question.unit}'}"
 
-
-def _share_reach(
-    randomizer: Any, confidence: Fraction, share: float | None, about: About
-) -> Callable[[int], float]:
-    """Half the width of the interval of a share, for n respondents."""
-    z = normal_quantile(confidence)
-    # of all respondents, this part says something about one category
-    part = randomizer.drawn / randomizer.categories if randomizer.kind == "items" else 1.0
-    drawn = 1.0 if about == "population" else 1.0 - part
-    spread = Spread.of_share(inside=randomizer.inside, outside=randomizer.outside, drawn=drawn)
-    at = spread.worst_share() if share is None else share
-
-    def reach(n: int) -> float:
-        low, high = score_interval(np.array([at]), n * part, spread, z)
-        return float(high[0] - low[0]) / 2
-
-    return reach
+    def _better(self, question: Question) -> str:
+        """The mechanism was chosen at an even share; at this one another may need fewer people."""
+        if not isinstance(question, ChooseOne) or question.truth or question.mechanism != "best":
+            return ""
+        fields = question.fields()
+        needed = {
+            name: self._needed(ChooseOne(question.name, question.text, **fields, mechanism=name))
+            for name in ("response", "projective", "unary")
+            if name != "unary" or question.count <= LONGEST_ROW
+        }
+        least = min(needed, key=lambda name: needed[name])
+        if needed[least] >= _WORTH * self._needed(question):
+            return ""
+        return (
+            f"  {question.name}: its mechanism is the best at a share of 1/{question.count:,}; "
+            f'here mechanism="{least}" needs {needed[least]:,}'
+        )
 
 
-def _mean_reach(
-    levels: Any, confidence: Fraction, share: float | None, about: About
-) -> Callable[[int], float]:
-    """Half the width of the interval of a mean, as a share of the range."""
-    from scipy.special import stdtrit
-
-    variance = levels.variance(share) if about == "population" else levels.own_variance()
-    outside = float((1 - confidence) / 2)
-    return lambda n: float(-stdtrit(max(n - 1, 1), outside)) * (variance / n) ** 0.5
+def counted(count: float, what: str) -> str:
+    """
+    >>> counted(1, "respondent"), counted(2000, "respondent"), counted(0.5, "point")
+    ('1 respondent', '2,000 respondents', '0.5 points')
+    """
+    shown = f"{count:,}" if isinstance(count, int) else f"{count:g}"
+    return f"{shown} {what}{'' if shown == '1' else 's'}"
 
 
 def _with_epsilon(question: Any, factor: Fraction) -> Any:

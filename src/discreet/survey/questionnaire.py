@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
 MOST_QUESTIONS: Final = 1000
 MOST_WAVES: Final = 10_000
-_TOLERANCE: Final = 1e-4  # of the composition's bounds: a card is made in milliseconds
+# Of the composition's bounds, on which a card of ten questions takes some 50 ms. Different laws are
+# convolved one by one, so that a thousand of them take seconds, once.
+_TOLERANCE: Final = 1e-3
 _CLASSES: Final = tuple(KINDS.values())
 # Reports say little even where they are overheard, but a page that comes over a plain
 # connection can be exchanged on its way for one that does not randomize.
@@ -41,7 +44,7 @@ class Questionnaire:
 
     Every answer is randomized on the respondent's machine. The total is known before anybody
     answers: the guarantees of the questions composed, as often as they are asked (`waves`), but
-    for permanent ones, whose first randomized answer is sent again.
+    for permanent ones, whose first randomized answer is kept and sent again.
 
     >>> from discreet.survey import Questionnaire, YesNo
     >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
@@ -81,6 +84,15 @@ class Questionnaire:
     def times_drawn(self, question: Question) -> int:
         """How often an answer to this question is drawn anew."""
         return 1 if question.permanent else self.waves
+
+    @property
+    def needs_memory(self) -> bool:
+        """Whether a respondent's machine has to remember what it sent.
+
+        It does for several waves, and for a permanent question even where there is one: the
+        same question may come back in another questionnaire.
+        """
+        return self.waves > 1 or any(question.permanent for question in self.questions)
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -143,7 +155,11 @@ class Questionnaire:
         >>> form.document()["questions"][0]["randomizer"]["flip"] == 2**51     # of 2**53
         True
         """
-        return {"survey": self.digest, "post": self.post, **self._asked}
+        asked = self._asked
+        for question, fields in zip(self.questions, asked["questions"], strict=True):
+            if question.permanent:
+                fields["kept_as"] = question_digest(question)
+        return {"survey": self.digest, "post": self.post, **asked}
 
     def to_toml(self) -> str:
         """The questionnaire as TOML; `from_toml` reads the same value back."""
@@ -207,6 +223,17 @@ def question_document(question: Question) -> dict[str, Any]:
     }
 
 
+def question_digest(question: Question) -> str:
+    """What a permanent answer is kept under: the question and its law, whatever form it is in.
+
+    Of its words, its options and its chances nothing can change without another digest; the rest
+    of a questionnaire can, and so can the name, which no respondent sees.
+    """
+    fields = question_document(question)
+    asked = {key: value for key, value in fields.items() if key not in ("name", "permanent")}
+    return canonical.digest(asked)[:32]
+
+
 def _read_questions(value: object) -> tuple[Question, ...]:
     questions = tuple(value) if isinstance(value, Iterable) else ()
     if not 1 <= len(questions) <= MOST_QUESTIONS:
@@ -233,7 +260,25 @@ def _read_questions(value: object) -> tuple[Question, ...]:
                 expected="named differently, whatever the case of the letters",
                 given=f"{names[columns.index(column)]!r} and {names[place]!r}",
             )
+    _check_permanent(questions)
     return questions
+
+
+def _check_permanent(questions: tuple[Question, ...]) -> None:
+    """A permanent answer is kept under its question, and so no question may be there twice."""
+    permanent = [question for question in questions if question.permanent]
+    texts = Counter(question.text for question in permanent)
+    names: dict[str, str] = {}
+    for question in permanent:
+        if texts[question.text] == 1:
+            continue  # a list of a million options takes a second to digest
+        first = names.setdefault(question_digest(question), question.name)
+        if first != question.name:
+            raise InvalidArgument(
+                name="questions",
+                expected="different from each other where they are permanent",
+                given=f"{first!r} and {question.name!r}, which have one answer",
+            )
 
 
 def _read_waves(value: int) -> int:

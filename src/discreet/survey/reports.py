@@ -38,6 +38,10 @@ class Report:
     def __post_init__(self) -> None:
         object.__setattr__(self, "answers", MappingProxyType(dict(self.answers)))
 
+    def __hash__(self) -> int:
+        # the id is drawn for this report alone; a mapping has no hash
+        return hash((self.survey, self.id, self.wave))
+
     def document(self) -> dict[str, int | str]:
         """The report as it is sent."""
         return {"survey": self.survey, "id": self.id, "wave": self.wave, **self.answers}

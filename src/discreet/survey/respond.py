@@ -7,6 +7,7 @@ message, no report and no file contains a true answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,12 +31,7 @@ def respond(
     _check_names(form, answers, what="answers")
     truths = {q.name: np.array([_read(q, q.read, answers[q.name])]) for q in form.questions}
     if memory is None:
-        if form.waves > 1:
-            raise Refused(
-                f"this questionnaire is asked {form.waves} times, so respond needs memory=: a "
-                "file on the respondent's machine that keeps randomized answers, so that asking "
-                'again draws nothing anew, as in memory=Memory("answers.json")'
-            )
+        _check_that_none_is_needed(form)
         return _draw(form, truths, wave, {})
     with memory.opened(form) as kept:
         report = kept.report(wave)
@@ -43,6 +39,23 @@ def respond(
             report = _draw(form, truths, wave, kept.permanent)
             kept.keep(report)
     return report
+
+
+def _check_that_none_is_needed(form: Questionnaire) -> None:
+    """Without a memory every call draws anew, which is right once and for nothing permanent."""
+    if not form.needs_memory:
+        return
+    permanent = [q.name for q in form.questions if q.permanent]
+    why = (
+        f"{permanent[0]} is permanent"
+        if form.waves == 1
+        else f"this questionnaire is asked {form.waves} times"
+    )
+    raise Refused(
+        f"{why}, so respond needs memory=: a file on the respondent's machine that keeps "
+        "randomized answers, so that asking again draws nothing anew, as in "
+        'memory=Memory("answers.json")'
+    )
 
 
 def _draw(
@@ -64,6 +77,7 @@ def respond_many(
 ) -> Reports:
     """Many people's answers, a column for each question, randomized."""
     wave = _read_wave(form, wave)
+    columns = _by_name(columns)
     _check_names(form, columns, what="columns")
     truths = {q.name: _read(q, q.truths, columns[q.name]) for q in form.questions}
     lengths = {len(column) for column in truths.values()}
@@ -122,6 +136,14 @@ def _read_wave(form: Questionnaire, value: int) -> int:
     return wave
 
 
+def _by_name(columns: Any) -> Any:
+    """A data frame or an Arrow table as a dict of its columns; a dict as it is."""
+    names = getattr(columns, "column_names", getattr(columns, "columns", None))
+    if isinstance(columns, Mapping) or names is None:
+        return columns
+    return {str(name): columns[name] for name in names}
+
+
 def _check_names(form: Questionnaire, answers: object, *, what: str) -> None:
     """Every question is answered, and nothing else."""
     if not isinstance(answers, Mapping):
@@ -137,14 +159,25 @@ def _check_names(form: Questionnaire, answers: object, *, what: str) -> None:
             name=what,
             expected="complete: to leave a question out would be an answer that nothing hides",
             given=f"none for {', '.join(missing[:10])}",
-            hint='where people may decline, give the question an option "prefer not to say"',
+            hint=_meant(answers, missing)
+            or 'where people may decline, give the question an option "prefer not to say"',
         )
     if len(answers) > len(names):
         raise InvalidArgument(
             name=what,
             expected=f"about {', '.join(names[:20])}",
             given=f"{len(answers) - len(names)} more",
+            hint=_meant(answers, names),
         )
+
+
+def _meant(answers: Mapping[Any, Any], names: list[str]) -> str:
+    """A word about a misspelt name. Others may be anything, and are not repeated."""
+    for given in answers:
+        near = get_close_matches(given, names, n=1) if isinstance(given, str) else []
+        if near and given not in names:
+            return f"did you mean {near[0]} by {given!r}?"
+    return ""
 
 
 def _read(question: Question, read: Callable[[Any], Any], answer: object) -> Any:

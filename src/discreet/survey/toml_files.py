@@ -119,16 +119,16 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
     files = ["options_file"] if "options" in known else []
     _check_keys(fields, ["kind", *known, *files], where=where, needed=("name", "text"))
     arguments = {key: value for key, value in fields.items() if key != "kind"}
-    if "options_file" in arguments:
-        if "options" in arguments:
-            raise InvalidArgument(
-                name=f"options of {where}",
-                expected="listed, or in a file",
-                given="both options and options_file",
-            )
-        arguments["options"] = _read_options(arguments.pop("options_file"), folder)
-    _check_keys(arguments, known, where=where, needed=_needed(kind))
+    if {"options", "options_file"} <= arguments.keys():
+        raise InvalidArgument(
+            name=f"options of {where}",
+            expected="listed, or in a file",
+            given="both options and options_file",
+        )
     try:
+        if "options_file" in arguments:
+            arguments["options"] = _read_options(arguments.pop("options_file"), folder)
+        _check_keys(arguments, known, where=where, needed=_needed(kind))
         made: Question = kind(**arguments)
         return made
     except InvalidArgument as refusal:

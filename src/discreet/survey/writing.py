@@ -27,6 +27,12 @@ def write(reports: Reports, path: str | Path) -> Path:
             expected="a file name that ends with " + ", ".join(_WRITERS),
             given=InvalidArgument.describe_parameter(str(path)),
         )
+    if not target.parent.is_dir():
+        raise InvalidArgument(
+            name="path",
+            expected="a file in a folder that is there",
+            given=InvalidArgument.describe_parameter(str(path)),
+        )
     if target.exists():
         raise Refused(
             f"{target.name} is there already, and reports cannot be drawn again without telling "

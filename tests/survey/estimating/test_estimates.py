@@ -17,8 +17,7 @@ from discreet.errors import InvalidArgument
 from discreet.survey import ChooseAny, ChooseOne, Collector, Number, Questionnaire, YesNo
 from discreet.survey.estimating.estimates import from_supports
 from discreet.survey.estimating.intervals import normal_quantile
-from discreet.survey.estimating.means import from_levels
-from discreet.survey.randomizers import Items, Levels, Projective, Response, Unary
+from discreet.survey.randomizers import Items, Projective, Response, Unary
 from discreet.testing import seeded
 
 SURVEYS = 20_000
@@ -83,73 +82,6 @@ def test_intervals_of_shares_cover(kind, about):
     # unbiased (six standard errors of the mean), and the errors stated are those made (5 %)
     assert abs(values.mean() - share) < 6 * values.std() / SURVEYS**0.5
     assert values.std() == pytest.approx(errors.mean(), rel=0.05)
-
-
-def values_of(levels, law, draw, people):
-    """Numbers of people with an answer at each step, drawn or as they are."""
-    steps = np.arange(levels.steps + 1)
-    weights = law(steps / levels.steps)
-    weights = weights / weights.sum()
-    if people is None:
-        return steps / levels.steps, weights
-    return steps / levels.steps, np.round(weights * people).astype(int)
-
-
-def level_laws(levels):
-    """P(level | step), a row a step."""
-    return np.array(
-        [[levels.law(i).pmf(x) for x in range(levels.outcomes)] for i in range(levels.steps + 1)]
-    )
-
-
-NUMBERS = {
-    "two levels": (Levels(steps=10, epsilon=1), lambda x: 1 + 0 * x),
-    "more levels": (Levels(steps=10, epsilon=5), lambda x: 1.2 - x),
-    "all alike": (Levels(steps=10, epsilon=1), lambda x: 1.0 * (np.abs(x - 0.3) < 0.01)),
-}
-
-
-@pytest.mark.parametrize("kind", NUMBERS)
-def test_intervals_of_means_cover(kind):
-    """A mean over a population. Catches a wrong variance of rounding or of the response."""
-    levels, law = NUMBERS[kind]
-    n, draw = 2000, np.random.default_rng(5)
-    places, weights = values_of(levels, law, draw, None)
-    counts = draw.multinomial(n, weights @ level_laws(levels), size=SURVEYS)
-    mean = float(weights @ places)
-
-    def coverage(confidence):
-        found = from_levels(levels, counts, n, confidence=confidence, about="population")
-        return covered(found[2], mean)
-
-    assert within(coverage(CONFIDENCE))
-    assert not within(coverage(scaled(0.9))) and not within(coverage(scaled(1.1)))
-    share, variance, _ = from_levels(levels, counts, n, confidence=CONFIDENCE, about="population")
-    assert abs(share.mean() - mean) < 6 * share.std() / SURVEYS**0.5
-    assert share.var() * n == pytest.approx(variance.mean(), rel=0.05)
-
-
-@pytest.mark.parametrize("kind", NUMBERS)
-def test_intervals_of_means_about_the_respondents_are_safe(kind):
-    """They cover at least as stated, and are no wider than those about a population; where all
-    answers are alike the two are one. Catches a subtracted variance that is not there."""
-    levels, law = NUMBERS[kind]
-    draw = np.random.default_rng(6)
-    places, people = values_of(levels, law, draw, 2000)
-    n, laws = int(people.sum()), level_laws(levels)
-    counts = sum(
-        draw.multinomial(count, row, size=SURVEYS) for count, row in zip(people, laws, strict=True)
-    )
-    mean = float(people @ places) / n
-    ends = {
-        about: from_levels(levels, counts, n, confidence=CONFIDENCE, about=about)[2]
-        for about in ("population", "respondents")
-    }
-    assert covered(ends["respondents"], mean) >= LOW
-    widths = {about: float(np.diff(e).mean()) for about, e in ends.items()}
-    assert widths["respondents"] <= widths["population"]
-    if kind == "more levels":
-        assert widths["respondents"] < 0.9 * widths["population"]
 
 
 def test_small_surveys_are_honest():

@@ -205,7 +205,7 @@ class Visit:
 
 @cache
 def written(form: Questionnaire, wave: int) -> str:
-    """The page, once: its card takes seconds where many questions are composed."""
+    """The page, once for all tests that visit it."""
     return page_of(form, wave=wave)
 
 

@@ -1,4 +1,4 @@
-"""What a respondent meets: the form, the waves, the file, and who can use it."""
+"""What a respondent meets: the form, the file, and who can use it."""
 
 import json
 from pathlib import Path
@@ -6,74 +6,11 @@ from pathlib import Path
 import pytest
 
 from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo, collect
-from tests.survey.page.browser import Server, Visit, Visitors
+from tests.survey.page.browser import Server, Visitors
 from tests.survey.page.forms import TRUTHS, every_kind
 
 TOWNS = ["Zürich", "Zug", "Genève", "Neuchâtel", "Zu\u0308berwangen", "Bad Zurzach", "Bern"]
 TOWNS += [f"Village {number}" for number in range(2000)]
-
-
-def waves(post: str | None = None) -> Questionnaire:
-    numbers = {"options": 60, "truth": "1/100", "mechanism": "response"}
-    return Questionnaire(
-        "Waves",
-        [
-            ChooseOne("vote", "Whom?", permanent=True, **numbers),
-            ChooseOne("mood", "How?", **numbers),
-        ],
-        waves=3,
-        post=post,
-    )
-
-
-def answer(visit: Visit) -> None:
-    for box in visit.page.get_by_role("spinbutton").all():
-        box.fill("17")
-    visit.submit()
-
-
-def test_a_wave_that_was_answered_sends_the_same_report(visitors: Visitors) -> None:
-    """Catches a second draw, which would halve the noise: the form is not even shown again."""
-    first = visitors.visit(waves())
-    answer(first)
-    report = first.shown()
-    for again in (visitors.visit(waves(), before=first), visitors.visit(waves(), before=first)):
-        assert not again.page.locator("#questions").is_visible()
-        assert again.shown() == report
-        assert json.loads(again.save()[1]) == report
-
-
-def test_permanent_answers_are_drawn_once(visitors: Visitors) -> None:
-    """Waves would average out an answer that is drawn anew. Here answers are hardly more than the
-    throw of a die with 60 sides, with seeded words: what is not permanent does change."""
-    visit = visitors.visit(waves())
-    visit.stream(1)
-    answer(visit)
-    reports = [visit.shown()]
-    for wave in (2, 3):
-        visit = visitors.visit(waves(), wave=wave, before=visit)
-        assert visit.page.locator("fieldset").count() == 1  # a permanent one is not asked again
-        visit.stream(wave)
-        answer(visit)
-        reports.append(visit.shown())
-    assert [report["wave"] for report in reports] == [1, 2, 3]
-    assert len({report["vote"] for report in reports}) == 1
-    assert len({report["mood"] for report in reports}) > 1
-    assert len({report["id"] for report in reports}) == 3
-
-
-@pytest.mark.parametrize("broken", ["getItem", "setItem"])
-def test_waves_need_a_browser_that_keeps_something(
-    visitors: Visitors, server: Server, broken: str
-) -> None:
-    """Catches answers that are drawn anew in every wave because nothing is kept."""
-    prepare = f"Storage.prototype.{broken} = () => {{ throw new Error('full') }}"
-    visit = visitors.visit(waves(server.address), prepare=prepare)
-    if broken == "setItem":
-        answer(visit)
-    visit.page.get_by_role("alert").filter(has_text="keep").wait_for()
-    assert not visit.page.locator("#result").is_visible()
-    assert server.requests == []
 
 
 def test_one_wave_goes_without_a_memory_and_says_so(visitors: Visitors) -> None:
@@ -141,6 +78,7 @@ def test_long_lists_are_searched_by_keyboard(visitors: Visitors) -> None:
         f"Village 19{number:02}" for number in range(38)
     ] + ["Village 1938"]
     assert typed("village 1999") == ["Village 1999"]
+    typed("illage 199")
     visit.submit()
     assert visit.page.locator(".error").text_content() == "Please choose an option from the list."
     typed("zu")
@@ -155,6 +93,72 @@ def test_long_lists_are_searched_by_keyboard(visitors: Visitors) -> None:
     )
     visit.submit()
     assert visit.shown()["town"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "town"),
+    [
+        ("Zug", 1),
+        (" neuchatel ", 3),
+        ("Village 1", 8),
+        ("zu", None),
+        ("same", None),
+        ("Same", 2008),
+    ],
+)
+def test_an_option_that_is_typed_in_full_is_taken(
+    visitors: Visitors, text: str, town: int | None
+) -> None:
+    """Whoever pastes it, or goes on to the button without the list; case and accents do not matter
+    where it is clear which one is meant. Catches a refusal of the right answer."""
+    options = [*TOWNS, "SAME", "Same"]
+    form = Questionnaire("Towns", [ChooseOne("town", "Where?", options=options, epsilon=1)])
+    visit = visitors.visit(form)
+    visit.page.get_by_role("combobox").fill(text)
+    visit.page.evaluate(
+        "() => { for (const kind in randomizers) randomizers[kind] = (truth) => truth; }"
+    )
+    visit.submit()
+    if town is None:
+        assert "from the list" in visit.page.locator(".error").text_content()
+    else:
+        assert visit.shown()["town"] == town
+
+
+def test_a_page_says_what_it_does(visitors: Visitors) -> None:
+    """Which round it is, that a number is rounded, what the report says in words (no "yes to none"
+    beside an option of that name), and for whom the saved file is. Catches a respondent left
+    alone with it."""
+    form = Questionnaire(
+        "Words",
+        [
+            ChooseAny("pets", "Which?", options=["cat", "none of these"], epsilon=1),
+            Number("sleep", "How long?", bounds=(0, 24), step="1/4", epsilon=1),
+            Number("age", "How old?", bounds=(0, 100), epsilon=1),
+        ],
+        waves=3,
+    )
+    visit = visitors.visit(form, wave=2)
+    assert "Round 2 of 3." in visit.page.locator("header").inner_text()
+    assert "Round" not in visitors.visit(every_kind()).page.locator("header").inner_text()
+    hints = visit.page.locator("fieldset .hint").all_text_contents()
+    assert hints[1:] == [
+        "A number from 0 to 24. It is rounded to steps of 0.25.",
+        "A number from 0 to 100.",
+    ]
+    words = "([report, at]) => inWords(form.questions[at], report)"
+    said = [visit.page.evaluate(words, [report, 0]) for report in ("-0", "1-", "10", "00")]
+    assert said == [
+        "No to none of these. Nothing is said about the others.",
+        "Yes to cat. Nothing is said about the others.",
+        "Yes to cat; no to none of these.",
+        "No to cat, none of these.",
+    ]
+    for box in visit.page.get_by_role("spinbutton").all():
+        box.fill("8")
+    visit.submit()
+    visit.save()
+    assert "for whoever asked you" in visit.page.locator("#outcome").inner_text()
 
 
 def test_many_of_a_long_list(visitors: Visitors) -> None:

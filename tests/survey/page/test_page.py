@@ -94,11 +94,27 @@ def test_the_card_is_read_before_the_questions(visitors: Visitors) -> None:
     """Every sentence of the card is there, above the form. Catches a card that is left out."""
     form = vote()
     text = visitors.visit(form).page.locator("#card").text_content()
+    assert "\u00a0%" in text and " %" not in text  # no line ends between a number and its sign
+    text = text.replace("\u00a0", " ")
     said = form.card().document()
     for sentence in (said["introduction"], *said["questions"][0]["sentences"][0], said["together"]):
         assert sentence in text
     html = page(form)
     assert html.index('id="card"') < html.index('id="questions"')
+
+
+def test_a_page_is_the_same_whoever_writes_it(tmp_path: Path) -> None:
+    """From the questionnaire, from the function and in a file, for each wave. Catches a method
+    that forgets the wave, so that every page would be that of the first."""
+    form = vote(waves=2)
+    for wave in (1, 2):
+        written = write_page(form, tmp_path / f"{wave}.html", wave=wave)
+        assert form.page(wave=wave) == page(form, wave=wave) == written.read_text("utf-8")
+        assert f'"wave":{wave}' in form.page(wave=wave)
+    assert form.page() == form.page(wave=1) != form.page(wave=2)
+    for path in (tmp_path, tmp_path / "none" / "page.html"):
+        with pytest.raises(InvalidArgument, match="path must be a file that can be written"):
+            write_page(form, path)
 
 
 def test_a_wave_that_was_not_promised_is_refused(tmp_path: Path) -> None:

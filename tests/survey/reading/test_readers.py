@@ -4,6 +4,8 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.survey import ChooseAny, Collector, Questionnaire, YesNo
+from discreet.survey import ChooseAny, ChooseOne, Collector, Questionnaire, YesNo, collect
 from discreet.survey.reading import json_lines
 from discreet.survey.reading.texts import Texts
 
@@ -181,3 +183,55 @@ def test_texts_are_read_as_python_reads_them(texts):
         assert wrong == (not fine) and (
             not fine or word == [int(text[:16], 16), int(text[16:], 16)]
         )
+
+
+def test_files_as_other_programs_write_them(tmp_path):
+    """UTF-16 with its mark (PowerShell), and lines that end in CR alone. Catches 1 of 20 read."""
+    for ending in ("csv", "jsonl", "json"):
+        path = tmp_path / f"{ending}.{'jsonl' if ending == 'json' else ending}"
+        content = REPORTS.write(path).read_text().replace("\r\n", "\n")
+        for place, odd in enumerate(
+            (
+                content.encode("utf-16"),
+                b"\xfe\xff" + content.replace("\n", "\r\n").encode("utf-16-be"),
+                content.replace("\n", "\r").encode(),
+            )
+        ):
+            (tmp_path / f"odd{place}.{ending}").write_bytes(odd)
+            collector = Collector(FORM)
+            collector.add(tmp_path / f"odd{place}.{ending}")
+            assert (collector.respondents, collector.set_aside) == (20, {})
+            assert collector.result().notes == ()
+
+
+def test_files_with_nothing_in_them_are_noted(tmp_path):
+    """Catches a wrong file that gives an empty result in silence."""
+    header = REPORTS.write(tmp_path / "whole.csv").read_bytes().split(b"\n")[0]
+    for name, content, words in (
+        ("empty.csv", b"", "empty.csv: there is no report in it"),
+        ("header.csv", header + b"\n", "header.csv: there is no report in it"),
+        ("nul.csv", bytes(99), "nul.csv: it has no column 'survey', 'id', 'wave' and 2 more"),
+        ("other.csv", b"a,b\n1,2\n", "other.csv: it has no column 'survey', 'id', 'wave'"),
+        ("empty.jsonl", b"\n\n", "empty.jsonl: there is no report in it"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        collector = Collector(FORM)
+        collector.add(tmp_path / name)
+        assert any(words in note for note in collector.result().notes)
+        assert "note: " in str(collector.result())
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    collector = Collector(FORM)
+    collector.add(tmp_path / "other.parquet")
+    assert "other.parquet: it has no column" in collector.result().notes[0]
+
+
+def test_bits_that_became_numbers_are_noted(tmp_path):
+    """pandas and Polars read "010" as 10. Catches all set aside without a word why."""
+    form = Questionnaire("U", [ChooseOne("c", "?", options=3, epsilon=1, mechanism="unary")])
+    path = form.respond_many({"c": [1] * 20}).write(tmp_path / "bits.csv")
+    frames = (pd.read_csv(path), pl.read_csv(path), pd.read_csv(path).to_dict("list"))
+    for frame in frames:
+        (note,) = collect(form, frame).notes
+        assert "leading zeros" in note and "dtype={'c': str}" in note
+    assert collect(form, pd.read_csv(path, dtype={"c": str})).respondents == 20
+    assert collect(form, path).notes == ()

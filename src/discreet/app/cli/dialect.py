@@ -42,6 +42,9 @@ _PHRASES: Final = {
     "open the table with the same": "say the same",
     "open one with slack, or use what needs no delta": "list the keys, or ask of a dataset with "
     f"slack, which is a new one: {_NEW} --rho 0.5 --slack 1e-6",
+    "yes or no (True or False)": "yes or no",
+    "say waves= in the questionnaire": "say waves = N in the questionnaire",
+    "people would be needed for this half_width": "people would be needed for this --half-width",
     "for an (ε, δ) cap use Filter.from_epsilon_delta": "for an (ε, δ) cap add a δ",
     "ledger.add_analyst(...), or discreet ledger, adds one": "add them: discreet ledger analysts "
     "LEDGER --dataset NAME --add NAME",
@@ -109,6 +112,39 @@ def in_the_shell(error: InvalidArgument) -> InvalidArgument:
         given=_TYPE.sub("", translated(error.given)),
         hint=translated(error.hint),
     )
+
+
+_IN_TOML: Final = {
+    '3, 0.1, "1/3", Fraction(1, 3) or Decimal("0.1")': '3, 0.1 or "1/3"',
+    "True or False": "true or false",
+    "a pair (lower, upper)": "a pair [lower, upper]",
+}
+_KEY: Final = re.compile(r"\b([a-z_]+)=(\"[^\"]*\")?")
+
+
+def in_toml(error: InvalidArgument, file: str) -> InvalidArgument:
+    """The same mistake, of a key in this file, and in the question that the error notes.
+
+    >>> error = InvalidArgument(
+    ...     name="truth", expected="left out", given="2 (int)", hint="say epsilon= instead"
+    ... )
+    >>> error.add_note("in question 1 (smoker)")
+    >>> str(in_toml(error, "health.toml"))
+    'health.toml, question 1 (smoker): truth must be left out, got 2; say epsilon instead'
+    """
+    where = ", ".join([file, *(n.removeprefix("in ") for n in getattr(error, "__notes__", ()))])
+    return InvalidArgument(
+        name=where if error.name == "the questionnaire" else f"{where}: {error.name}",
+        expected=_of_keys(error.expected),
+        given=_TYPE.sub("", "nothing" if error.given == "None" else error.given),
+        hint=_of_keys(error.hint),
+    )
+
+
+def _of_keys(words: str) -> str:
+    for python, toml in _IN_TOML.items():
+        words = words.replace(python, toml)
+    return _KEY.sub(lambda found: f"{found[1]} = {found[2]}" if found[2] else found[1], words)
 
 
 @contextmanager

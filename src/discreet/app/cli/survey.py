@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from typer import Argument, Context, Option, Typer
 
 from discreet.app.cli.options import flat
 from discreet.app.cli.outputs import check_places
-from discreet.app.cli.printing import AsJson, clean, note, say, show_document
-from discreet.app.cli.survey_answers import Given, read_or_ask
+from discreet.app.cli.printing import AsJson, clean, console, note, say, show_document
+from discreet.app.cli.survey_answers import Given, answers_named, read_or_ask, tell
 from discreet.app.cli.survey_collect import Estimating, Shown, found_document, found_lines
+from discreet.app.cli.survey_files import (
+    add_line,
+    check_page_name,
+    check_questionnaire_name,
+    check_reports_name,
+    read_questionnaire,
+)
 from discreet.app.cli.survey_new import Asked, written_questionnaire
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from discreet.survey import Memory, Questionnaire
+    from discreet.survey.reports import Report
 
 survey_app = Typer(name="survey")
+
+_WIDEST: Final = 100  # characters a line of a card; longer ones are hard to read
 
 _File = Annotated[
     Path, Argument(help="The questionnaire, a TOML file.", metavar="QUESTIONNAIRE.toml")
@@ -22,7 +37,7 @@ _File = Annotated[
 _Force = Annotated[bool, Option("--force", help="Write over a file that is there.")]
 _Wave = Annotated[
     int | None,
-    Option(help="Which wave, where people are asked more than once.", metavar="N"),
+    Option(help="Which wave; needed where people are asked more than once.", metavar="N"),
 ]
 
 
@@ -52,13 +67,17 @@ def new(
       discreet survey new health.toml --title Health --truth 0.5 \\
         --yes-no "smoker=Do you smoke?" \\
         --choose-one "town=Where do you live?=Aford,Beeham,Ceton"
+      discreet survey new monthly.toml --title Monthly --epsilon 1 \\
+        --waves 12 --yes-no "smoker=Do you smoke?"
     """
     from discreet.survey import Questionnaire
 
+    check_questionnaire_name(file)
     check_places({"QUESTIONNAIRE.toml": file}, new=not force)
     text = written_questionnaire(asked)
     form = Questionnaire.from_toml(text)
-    file.write_text(text, encoding="utf-8")
+    with file.open("w" if force else "x", encoding="utf-8") as written:
+        written.write(text)
     if printed.json:
         show_document("survey new", {"file": str(file), **_facts(form)})
         return
@@ -74,7 +93,7 @@ def respond(
         Path | None,
         Option(
             help="Where randomized answers are remembered, so that asking again draws nothing "
-            "anew; needed where there are several waves.",
+            "anew; needed for several waves, and for a permanent question.",
             metavar="FILE",
         ),
     ] = None,
@@ -95,25 +114,36 @@ def respond(
     Example:
       discreet survey respond health.toml --answer smoker=yes \\
         --answer town=Beeham --out reports.jsonl
+      discreet survey respond monthly.toml --answer smoker=no --wave 1 \\
+        --memory mine.json
     """
     from discreet.survey import Memory
 
-    form = _read(questionnaire)
+    form = read_questionnaire(questionnaire)
+    check_reports_name(out)
     check_places({"--out": out, "--memory": memory}, kept=[str(questionnaire)])
-    given.check(may_ask=not printed.json)
-    card = str(form.card())
-    if not printed.json:
-        note(card)
-    answers = read_or_ask(form, given)
-    report = form.respond(
-        answers, memory=None if memory is None else Memory(memory), wave=wave or 1
-    )
+    asked = _wave_of(form, wave)
+    kept = None if memory is None else Memory(memory)
+    card = form.card()
+    report = _answered(form, kept, asked)
+    again = report is not None
+    given.check(may_ask=again or not printed.json)
+    if again and not printed.json:
+        note(
+            f"{_round(form, asked)} was answered already: this is the same report again. No answer "
+            "was asked for or used, as another draw would tell more than was promised"
+        )
+    elif not printed.json:
+        tell(card.text(min(console(sys.stderr).width, _WIDEST)))
+    if report is None:
+        answers = read_or_ask(form, given)
+        with answers_named(form):
+            report = form.respond(answers, memory=kept, wave=asked)
     if out is not None:
-        with out.open("a", encoding="utf-8") as file:
-            file.write(report.to_json() + "\n")
+        add_line(out, report.to_json())
     if printed.json:
-        facts = {"card": card, "report": report.document(), "file": out and str(out)}
-        show_document("survey respond", facts)
+        facts = {"card": str(card), "report": report.document(), "again": again}
+        show_document("survey respond", {**facts, "file": out and str(out)})
     elif out is None:
         print(report.to_json())
     else:
@@ -143,7 +173,7 @@ def collect(
         --plot shares.svg --out estimates.csv
       discreet survey collect health.toml reports.jsonl --shuffled --delta 1e-6
     """
-    form = _read(questionnaire)
+    form = read_questionnaire(questionnaire)
     estimating.check()
     shown.check(kept=[str(questionnaire), *map(str, reports)])
     result = estimating.result(form, reports, wave)
@@ -186,13 +216,16 @@ def plan(
     """
     from discreet.survey import plan as planned
 
-    made = planned(_read(questionnaire), half_width=half_width, confidence=confidence, share=share)
+    form = read_questionnaire(questionnaire)
+    made = planned(form, half_width=half_width, confidence=confidence, share=share)
     if printed.json:
         table = made.over()
         facts = {"respondents": made.respondents, "needed": made.needed, "over": table}
-        show_document("survey plan", facts)
+        show_document("survey plan", {**facts, "notes": _notes(form)})
         return
     say(*str(made).splitlines())
+    for sentence in _notes(form):
+        note(sentence)
 
 
 @survey_app.command("page")
@@ -222,24 +255,23 @@ def page(
     """
     from discreet.survey import write_page
 
-    form = _read(questionnaire)
+    form = read_questionnaire(questionnaire)
+    asked = _wave_of(form, wave)
     place = questionnaire.with_suffix(".html") if out is None else out
+    check_page_name(place)
     check_places({"--out": place}, kept=[str(questionnaire)], new=not force)
-    write_page(form, place, wave=wave or 1)
+    write_page(form, place, wave=asked)
     if printed.json:
-        show_document("survey page", {"file": str(place), **_facts(form)})
+        show_document("survey page", {"file": str(place), "wave": asked, **_facts(form)})
         return
     goes = f"sends reports to {form.post}" if form.post else "saves the report as a file"
-    say(f"the page is in {place}; it {goes}")
+    which = f"the page of {_round(form, asked)}" if form.waves > 1 else "the page"
+    say(f"{which} is in {place}; it {goes}")
+    for sentence in _notes(form):
+        note(sentence)
 
 
-def _read(path: Path) -> Any:
-    from discreet.survey import Questionnaire
-
-    return Questionnaire.from_toml(path)
-
-
-def _facts(form: Any) -> dict[str, Any]:
+def _facts(form: Questionnaire) -> dict[str, Any]:
     return {
         "survey": form.digest,
         "epsilon": float(form.epsilon),
@@ -247,4 +279,39 @@ def _facts(form: Any) -> dict[str, Any]:
             q.name: {"epsilon": float(q.randomizer.epsilon), "mechanism": q.randomizer.name}
             for q in form.questions
         },
+        "notes": _notes(form),
     }
+
+
+def _notes(form: Questionnaire) -> list[str]:
+    from discreet.survey.explaining import hides_little
+
+    return hides_little(form)
+
+
+def _wave_of(form: Questionnaire, wave: int | None) -> int:
+    """The wave that was named; where there are several, none is meant by saying nothing."""
+    if wave is None and form.waves == 1:
+        return 1
+    if wave is None or not 1 <= wave <= form.waves:
+        raise InvalidArgument(
+            name="--wave",
+            expected=f"given, as a number from 1 to {form.waves:,}"
+            if form.waves > 1
+            else "1, or left out",
+            given="nothing" if wave is None else str(wave),
+            hint="waves = N in the questionnaire says how many there are",
+        )
+    return wave
+
+
+def _round(form: Questionnaire, wave: int) -> str:
+    return f"wave {wave:,} of {form.waves:,}" if form.waves > 1 else "this questionnaire"
+
+
+def _answered(form: Questionnaire, memory: Memory | None, wave: int) -> Report | None:
+    """The report of this wave, if a memory has it; one that is not there yet stays so."""
+    if memory is None or not memory.path.exists():
+        return None
+    with memory.opened(form) as kept:
+        return kept.report(wave)

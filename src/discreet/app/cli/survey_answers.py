@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
 
-from discreet.app.cli.printing import note
+from discreet.app.cli.dialect import called
+from discreet.app.cli.printing import clean, console, note
 from discreet.errors import InvalidArgument
 
 _LISTED = 30  # options; of more, the exact text is asked for
@@ -54,6 +57,16 @@ def read_or_ask(form: Any, given: Given) -> dict[str, Any]:
     return {question.name: _asked(question) for question in form.questions}
 
 
+@contextmanager
+def answers_named(form: Any) -> Iterator[None]:
+    """A mistake is that of an answer, whatever the name of its question: --epsilon is none."""
+    with ExitStack() as stack:
+        stack.enter_context(called("the answers", "answers"))
+        for question in form.questions:
+            stack.enter_context(called(f"the answer to {question.name}", question.name))
+        yield
+
+
 def _from_file(path: Path) -> dict[str, Any]:
     """What the file holds; no message says what that is."""
     try:
@@ -77,7 +90,9 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
             raise InvalidArgument(
                 name="--answer", expected="NAME=ANSWER", given="something without ="
             )
-        if form[name].kind == "choose_any":
+        with called("the NAME in --answer", "name"):
+            kind = form[name].kind
+        if kind == "choose_any":
             answers.setdefault(name, []).extend([answer] if answer else [])
         elif name in answers:
             raise InvalidArgument(
@@ -88,29 +103,48 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
     return answers
 
 
+def tell(words: str) -> None:
+    """What a respondent has to read, on standard error: as bright as what they type."""
+    console(sys.stderr).print(clean(words), soft_wrap=True)
+
+
 def _asked(question: Any) -> Any:
     """Ask until the answer is one."""
-    note("")
-    note(question.text)
+    tell("")
+    tell(question.text)
     how, choices = _how(question)
     for place, choice in enumerate(choices, start=1):
-        note(f"  {place}. {choice}")
+        tell(f"  {place}. {choice}")
     while True:
         print(f"{how}: ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        if not line:
-            raise InvalidArgument(
-                name="--answers",
-                expected="given where nobody can be asked",
-                given="nothing, and no line on standard input",
-            )
+        line = _typed()
         answer = _read_line(question, line.strip(), choices)
         try:
             question.read(answer)
-        except InvalidArgument as refusal:
-            note(f"please: {refusal.expected}")
+        except InvalidArgument:
+            tell("please, again:")
             continue
         return answer
+
+
+def _typed() -> str:
+    """The next line. Who stops here has sent nothing and left no file behind."""
+    try:
+        line = sys.stdin.readline()
+    except KeyboardInterrupt:
+        note("\nstopped: nothing was randomized, sent or written")
+        raise
+    except UnicodeDecodeError:
+        line = ""
+    if line:
+        return line
+    note("")
+    raise InvalidArgument(
+        name="--answers",
+        expected="given where nobody can be asked",
+        given="nothing, and no line of text on standard input",
+        hint="nothing was randomized, sent or written",
+    )
 
 
 def _how(question: Any) -> tuple[str, list[str]]:
@@ -134,9 +168,23 @@ def _read_line(question: Any, line: str, choices: list[str]) -> Any:
     if question.kind == "yes_no":
         return _SHORT.get(line.lower(), line)
     if question.kind == "choose_any":
-        words = line.replace(",", " ").split() if choices else [line]
-        return [_choice(word, choices) for word in words]
+        return _choices(line, choices) if choices else [line]
     return _choice(line, choices)
+
+
+def _choices(line: str, choices: list[str]) -> list[str]:
+    """Numbers with spaces or commas between them, or texts with commas.
+
+    >>> _choices("3 1", ["golf", "chess", "tennis"]), _choices("golf, 2", ["golf", "chess"])
+    (['tennis', 'golf'], ['golf', 'chess'])
+    """
+    if line in choices and not line.isdecimal():  # a text may have commas itself
+        return [line]
+    found: list[str] = []
+    for part in filter(None, map(str.strip, line.split(","))):
+        numbered = [_choice(word, choices) for word in part.split()]
+        found += numbered if set(numbered) <= set(choices) else [part]
+    return found
 
 
 def _choice(word: str, choices: list[str]) -> str:

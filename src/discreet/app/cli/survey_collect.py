@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 _PICTURES = (".svg", ".png", ".html")
 _TABLES = (".csv", ".parquet")
+_HINTS = {
+    "other survey": "reports of another survey have answered another questionnaire, or this one "
+    "before its title, waves, a question or an ε was changed: collect those with the file of that "
+    "time",
+    "other wave": "reports of another wave are collected with its number: --wave N",
+}
+_NO_GAIN = 0.99  # of the local ε: what shuffling takes off is then nothing to speak of
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Estimating:
 
         pairs = [_pair(names) for names in self.cross or ()]
         about: Any = self.about
-        with called("REPORTS", "source"):
+        with called("REPORTS", "source"), called("each NAME in --cross", "name"):
             return collect(
                 form, *reports, cross=pairs, wave=wave, confidence=self.confidence, about=about
             )
@@ -144,8 +151,12 @@ class Shown:
 def found_lines(
     result: SurveyResult, central: dict[str, Any] | None, shown: Shown
 ) -> Iterator[str]:
-    """Everything, for people."""
+    """Everything, for people; nothing but the reason where there is nothing to estimate from."""
+    if not result.respondents:
+        yield from _nothing(result)
+        return
     yield from str(result).splitlines()
+    yield from _hints(result)
     for table in result.tables.values():
         yield ""
         yield from str(table).splitlines()
@@ -160,12 +171,32 @@ def found_lines(
         yield from _promise(central)
 
 
+def _nothing(result: SurveyResult) -> Iterator[str]:
+    aside = ", ".join(f"{count:,} {reason}" for reason, count in result.set_aside.items())
+    yield f"{result.title}: no report could be counted"
+    if aside:
+        yield f"set aside: {aside}"
+    yield from (f"note: {sentence}" for sentence in result.notes)
+    yield from _hints(result)
+
+
+def _hints(result: SurveyResult) -> list[str]:
+    """What may be done about reports that were set aside."""
+    return [f"note: {hint}" for reason, hint in _HINTS.items() if reason in result.set_aside]
+
+
 def _promise(central: dict[str, Any]) -> Iterator[str]:
+    seen = (
+        f"against all who see these {central['respondents']:,} reports only after somebody "
+        "trusted removed ids and times and shuffled them"
+    )
+    local = f"ε = {central['local_epsilon']:.4g}"
+    if central["epsilon"] > _NO_GAIN * central["local_epsilon"]:
+        yield f"shuffled: no better than {local}, {seen}: ε is too large, or there are too few"
+        return
     yield (
         f"shuffled: (ε, δ) = ({central['epsilon']:.4g}, {float(central['delta']):g}) for each "
-        f"respondent, against all who see these {central['respondents']:,} reports only after "
-        "somebody trusted removed ids and times and shuffled them; "
-        f"ε = {central['local_epsilon']:.4g} against everybody else"
+        f"respondent, {seen}; {local} against everybody else"
     )
     yield "  it hides what somebody answered, not that they did, and counts on honest respondents"
     if central["waves"] > 1:
@@ -189,7 +220,7 @@ def found_document(
         **({"projected": _projected(result)} if shown.projected else {}),
         "promised": result.cost,
         "shuffled": central,
-        "notes": list(result.notes),
+        "notes": [*result.notes, *(h.removeprefix("note: ") for h in _hints(result))],
         "plot": shown.plot and str(shown.plot),
         "file": shown.out and str(shown.out),
     }
@@ -208,10 +239,11 @@ def _projected(result: SurveyResult) -> dict[str, dict[str, float]]:
 
 def _pair(names: str) -> tuple[str, str]:
     first, comma, second = names.partition(",")
-    if not comma or not first.strip() or not second.strip():
+    pair = first.strip(), second.strip()
+    if not comma or not all(pair) or len(set(pair)) < 2:
         raise InvalidArgument(
             name="--cross",
-            expected="the names of two questions, as in smoker,town",
+            expected="the names of two different questions, as in smoker,town",
             given=InvalidArgument.describe_parameter(names),
         )
-    return first.strip(), second.strip()
+    return pair

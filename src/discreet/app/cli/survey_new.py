@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -36,7 +38,7 @@ kind = "choose_one"
 text = "Where do you live?"
 options = ["Aford", "Beeham", "Ceton", "elsewhere"]     # or options_file = "towns.txt"
 epsilon = 1
-# permanent = true              # with waves: the first randomized answer is sent every time
+# permanent = true              # the first randomized answer is kept and sent every time
 
 [[question]]
 name = "sports"
@@ -66,7 +68,10 @@ class Asked:
     ] = None
     choose_one: Annotated[
         list[str] | None,
-        Option(help="One of several answers. Repeat for more.", metavar="NAME=TEXT=A,B,C"),
+        Option(
+            help="One of several answers (in quotes, one may hold commas). Repeat for more.",
+            metavar="NAME=TEXT=A,B,C",
+        ),
     ] = None
     choose_any: Annotated[
         list[str] | None,
@@ -123,13 +128,16 @@ def written_questionnaire(asked: Asked) -> str:
             given="one of them alone",
             hint="without any option a template is written",
         )
-    form = Questionnaire(
-        asked.title,
-        questions,
-        respondents=asked.respondents,
-        waves=asked.waves,
-        post=asked.post,
-    )
+    with ExitStack() as stack:
+        for name in ("title", "respondents", "waves", "post"):
+            stack.enter_context(called(f"--{name}", name))
+        form = Questionnaire(
+            asked.title,
+            questions,
+            respondents=asked.respondents,
+            waves=asked.waves,
+            post=asked.post,
+        )
     return form.to_toml()
 
 
@@ -154,10 +162,33 @@ def _question(option: str, given: str, make: Callable[..., Any], parts: int, ask
         )
     if option == "--number":
         lower, _, upper = rest[1].partition(":")
-        hint = 'as in "age=How old are you?=0:100"'
-        with called(option, "bounds", hint=hint):
-            return make(name, rest[0], bounds=(lower.strip(), upper.strip()), **promise)
-    if parts == 3:
-        promise["options"] = [answer.strip() for answer in rest[1].split(",")]
-    with called(option, "name", "text", "options"):
+        promise["bounds"] = lower.strip(), upper.strip()
+    elif parts == 3:
+        promise["options"] = _options(option, rest[1])
+    named = f"{option} {name}:"
+    with (
+        called("--truth", "truth"),
+        called(f"{option}: NAME", "name"),
+        called(f"{named} TEXT", "text"),
+        called(f"{named} its options", "options"),
+        called(f"{named} LOWER:UPPER", "bounds", hint='as in "age=How old are you?=0:100"'),
+    ):
         return make(name, rest[0], **promise)
+
+
+def _options(option: str, given: str) -> list[str]:
+    """With commas between them; in quotes an option may have some itself.
+
+    >>> _options("--choose-one", 'Aford, "Beeham, upper part",Ceton')
+    ['Aford', 'Beeham, upper part', 'Ceton']
+    """
+    try:
+        (row,) = csv.reader([given], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError):
+        raise InvalidArgument(
+            name=option,
+            expected="options with commas between them",
+            given="quotes that do not match",
+            hint='an option with a comma is written in quotes, as in "A, B",C',
+        ) from None
+    return [answer.strip() for answer in row]

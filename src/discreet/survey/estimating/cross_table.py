@@ -15,9 +15,9 @@ about these respondents: a score interval again (see intervals.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -38,14 +38,20 @@ if TYPE_CHECKING:
 
     from discreet.plot import Plot
 
+_MORE: Final = 1.5  # variance added to the number of a cell's reports, because they are whole
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossTable:
     """Shares of pairs of answers: a row for each answer to the first question.
 
     ``values`` are unbiased. ``intervals[v, w]`` holds the share of those who gave both answers,
-    with the stated confidence for each cell by itself; for all c cells at once ask for
-    1 − (1 − confidence)/c.
+    with the stated confidence for each cell by itself, if it was named beforehand.
+
+    They are score intervals, for reports enough for a normal curve: 95 % ones held 94.2 % of the
+    time or more in 20,000 surveys each of 500 or 2,000 people at ε from 1 to 5. The number of a
+    cell's reports is given a variance of 1.5 more than it has: it is whole, and may be so small
+    that no normal curve fits.
     """
 
     names: tuple[str, str]
@@ -118,11 +124,6 @@ class Gate:
         """d"""
         return self.inside - self.outside
 
-    def squares(self) -> tuple[float, float]:
-        """E φ² of somebody who holds the answer, and of somebody who does not."""
-        o, d = self.outside, self.gain
-        return tuple(((1 - 2 * o) * p + o * o) / d**2 for p in (self.inside, o))  # type: ignore[return-value]
-
 
 def estimate_cross(
     pairs: PairTally,
@@ -157,39 +158,33 @@ def from_pairs(
         j, p, r = both / size, left / size, right / size
         values = (j - b.outside * p - a.outside * r + a.outside * b.outside) / (a.gain * b.gain)
     part = (respondents - size) / max(respondents - 1, 1)
-    spread = spread_of_pair(a, b, p, r, values, 1.0 if about == "population" else part)
+    nearest = np.clip(np.nan_to_num(values), 0.0, 1.0)
+    spread = spread_of_pair(a, b, p, r, 1.0 if about == "population" else part)
+    with np.errstate(divide="ignore"):
+        more = _MORE / (size * (a.gain * b.gain) ** 2)
+    spread = replace(spread, constant=spread.constant + more)
     low, high = score_interval(values, size, spread, normal_quantile(confidence))
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.where(size > 0, np.sqrt(spread.at(values) / size), np.inf)
+        errors = np.where(size > 0, np.sqrt(spread.at(nearest) / size), np.inf)
     return values, errors, cut(low, high)
 
 
-def spread_of_pair(
-    a: Gate, b: Gate, p: FloatArray, r: FloatArray, values: FloatArray, drawn: Any
-) -> Spread:
+def spread_of_pair(a: Gate, b: Gate, p: FloatArray, r: FloatArray, drawn: Any) -> Spread:
     """The variance of φψ at θ, with the margins p and r as they were counted.
 
-    Margins by an unlucky draw may leave less than the randomization always does. Then it is
-    taken as the least of that: of people who hold both answers, one of them or none.
+    An unlucky draw may show margins that cannot be, below o or above i. Cut to what can be, they
+    leave no less variance at θ = 0 than people have who hold neither answer.
     """
-    u, v = 1 - 2 * a.outside, 1 - 2 * b.outside
     oa, ob = a.outside, b.outside
+    p, r = np.clip(p, oa, a.inside), np.clip(r, ob, b.inside)
+    u, v = 1 - 2 * oa, 1 - 2 * ob
     scale = (a.gain * b.gain) ** 2
     # E φ²ψ² = (u·v·J + u·o'²·p + v·o²·r + o²·o'²)/(d·d')²,  J = d·d'·θ + o'·p + o·r − o·o'
     constant = (u * v * (ob * p + oa * r - oa * ob) + u * ob**2 * p + v * oa**2 * r) / scale
     constant = constant + (oa * ob) ** 2 / scale
     g = np.asarray(drawn, dtype=float)
     slope = u * v / (a.gain * b.gain) - 1 + g
-    spread = Spread(constant, slope + 0 * constant, -g + 0 * constant)
-    (in_a, out_a), (in_b, out_b) = a.squares(), b.squares()
-    least = min(in_a * in_b - 1, in_a * out_b, out_a * in_b, out_a * out_b)
-    with np.errstate(invalid="ignore"):
-        low = spread.at(values) < least
-    return Spread(
-        np.where(low, least, spread.constant),
-        np.where(low, 0.0, spread.linear),
-        np.where(low, 0.0, spread.square),
-    )
+    return Spread(constant, slope + 0 * constant, -g + 0 * constant)
 
 
 def _gate(randomizer: Any) -> Gate:

@@ -16,7 +16,8 @@ of them who were, as in every sample without replacement.
 
 The interval holds all s that a test would not reject: (ŝ − s)² ≤ z²·c(s)/m. As c is quadratic
 the ends are the two roots of a quadratic. The variance is the one at the share in question, not
-at the estimate, and so the interval covers as it says even for few reports and for rare answers.
+at the estimate, so it covers as it says for rare answers too, as long as there are reports enough
+for a normal curve; few_reports.py has the others.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.plot import Plot, dressed
 from discreet.release.numbers import text
+from discreet.survey.estimating.showing import people
 
 if TYPE_CHECKING:
     from discreet.survey.estimating.cross_table import CrossTable
@@ -25,7 +26,9 @@ _NO_WIDTH: Final = "\u200b"  # takes no space: equal labels with it are differen
 
 def draw_shares(shares: Shares) -> Plot:
     """Bars to the right, labels on the left."""
-    return Plot(dressed(_bars(shares), text(shares.name), _subtitle(shares)))
+    shown, note = _shown(shares, _MOST)
+    subtitle = [_subtitle(shown), note] if note else _subtitle(shown)
+    return Plot(dressed(_bars(shown), text(shares.name), subtitle))
 
 
 def draw_mean(mean: Mean) -> Plot:
@@ -37,15 +40,28 @@ def draw_all(result: SurveyResult) -> Plot:
     """All questions, one below the other."""
     import altair as alt
 
-    from discreet.survey.estimating.estimates import Shares
+    from discreet.survey.estimating.means import Mean
 
-    parts = [
-        (
-            _bars(estimate, _MOST_EACH) if isinstance(estimate, Shares) else _point(estimate)
-        ).properties(title=alt.TitleParams(text(name), anchor="start", fontSize=13, offset=6))
-        for name, estimate in result.estimates.items()
-    ]
+    def part(name: str, estimate: Shares | Mean) -> Any:
+        chart, note = (_point(estimate), "") if isinstance(estimate, Mean) else _largest(estimate)
+        head = alt.TitleParams(
+            text(name),
+            subtitle=note,
+            subtitleFontSize=11,
+            anchor="start",
+            frame="group",  # at the same place above each
+            fontSize=13,
+            offset=6,
+        )
+        return chart.properties(title=head)
+
+    parts = [part(*each) for each in result.estimates.items()]
     return Plot(dressed(alt.vconcat(*parts, spacing=24), text(result.title), _subtitle(result)))
+
+
+def _largest(shares: Shares) -> tuple[Any, str]:
+    shown, note = _shown(shares, _MOST_EACH)
+    return _bars(shown), note
 
 
 def draw_cross(table: CrossTable) -> Plot:
@@ -79,10 +95,21 @@ def draw_cross(table: CrossTable) -> Plot:
     return Plot(dressed(facets, f"{first} and {second}", _subtitle(table)))
 
 
-def _bars(shares: Shares, most: int = _MOST) -> Any:
+def _shown(shares: Shares, most: int) -> tuple[Shares, str]:
+    """What is drawn, and what has to be known about it: of many, the largest were lucky."""
+    if len(shares) > most:
+        shares = shares.top(most)
+    if not shares.together:
+        return shares, ""
+    many = f"the largest {len(shares)} of {shares.answers:,}, " if len(shares) > 1 else ""
+    return shares, (
+        f"{many}too large on average; intervals for all {shares.answers:,} answers at once"
+    )
+
+
+def _bars(shown: Shares) -> Any:
     import altair as alt
 
-    shown = shares if len(shares) <= most else shares.top(most)
     points = [
         {"axis": label, "value": value, "low": low, "high": high}
         for label, value, (low, high) in zip(
@@ -101,7 +128,7 @@ def _layers(axis: dict[str, Any], **data: Any) -> Any:
         title=None,
         sort=None,
         scale=alt.Scale(padding=0.15),
-        axis=alt.Axis(labelLimit=300, labelOverlap=False, ticks=False),
+        axis=alt.Axis(labelLimit=300, labelPadding=6, labelOverlap=False, ticks=False),
     )
     tips = [
         alt.Tooltip("axis:N", title="answer"),
@@ -149,8 +176,10 @@ def _point(mean: Mean) -> Any:
 
 
 def _subtitle(estimate: Shares | Mean | CrossTable | SurveyResult) -> str:
-    words = f"{estimate.respondents:,} respondents, {100 * estimate.confidence:g} % intervals"
-    return f"{words} about the {estimate.about}; the estimates are unbiased"
+    words = f"{people(estimate.respondents)}, {100 * estimate.confidence:g} % intervals"
+    about = f"{words} about the {estimate.about}"
+    chosen = getattr(estimate, "together", False)  # the largest are not unbiased
+    return about if chosen else f"{about}; the estimates are unbiased"
 
 
 def _different(labels: Any) -> list[str]:

@@ -98,7 +98,7 @@ def _share_rows(shares: Shares) -> Iterator[Row]:
 
 
 def _noise(shares: Shares) -> str:
-    least = float(shares.noise.max())
+    least = min(float(shares.noise.max()), 1.0)
     return _percent(least, least)
 
 
@@ -133,12 +133,33 @@ def _interval_title(confidence: float) -> str:
 
 
 def _meaning(estimate: Shares | Mean | CrossTable) -> str:
-    return f"{estimate.respondents:,} respondents; intervals about the {estimate.about}"
+    words = f"{people(estimate.respondents)}; intervals about the {estimate.about}"
+    many = _many(estimate)
+    return f"{words}, for all {many:,} answers at once" if many else words
+
+
+def people(count: int) -> str:
+    """
+    >>> people(1), people(2000)
+    ('1 respondent', '2,000 respondents')
+    """
+    return f"{count:,} respondent{'' if count == 1 else 's'}"
+
+
+def _many(estimate: object) -> int:
+    """How many answers the intervals hold for at once; 0 if they are for each by itself."""
+    from discreet.survey.estimating.estimates import Shares
+
+    if not isinstance(estimate, Shares):
+        return 0
+    return estimate.answers if estimate.together or len(estimate) > _MOST_ANSWERS else 0
 
 
 def _footer(result: SurveyResult) -> list[str]:
+    large = [_short(name) for name, some in result.estimates.items() if _many(some)]
     lines = [
-        f"{result.respondents:,} respondents; intervals about the {result.about}, each by itself",
+        f"{people(result.respondents)}; intervals about the {result.about}, each by itself"
+        + (f", those of {', '.join(large)} for all answers at once" if large else ""),
         f"each respondent was promised {result.cost}",
     ]
     if result.set_aside:

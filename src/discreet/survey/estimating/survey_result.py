@@ -107,6 +107,7 @@ def make_result(
     respondents: int,
     set_aside: Mapping[str, int],
     unchecked: set[str],
+    notes: tuple[str, ...],
     confidence: Fraction,
     about: About,
 ) -> SurveyResult:
@@ -147,7 +148,7 @@ def make_result(
         about,
         guarantee=form.guarantee,
         cost=f"ε = {float(form.epsilon):.4g}",
-        notes=_notes(unchecked),
+        notes=(*notes, *_notes(unchecked)),
     )
 
 

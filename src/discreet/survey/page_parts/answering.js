@@ -1,11 +1,18 @@
 // From true answers to what leaves this page: randomized, kept, shown, and then saved or sent.
 
 function start() {
-  const memory = readMemory();
-  if (memory === null && form.waves > 1) {
-    warn("This survey asks again in later waves, and your browser does not keep anything for "
-      + "this page. Without a memory your answers could be averaged out over the waves, so "
-      + "nothing is asked here. Please allow this page to keep data, or use another browser.");
+  let memory;
+  try {
+    memory = readMemory();
+  } catch {
+    warn("What your browser kept for this survey is damaged. To begin anew would randomize your "
+      + "answers a second time and tell more than promised, so nothing is asked here.");
+    return;
+  }
+  if (memory === null && needsMemory) {
+    warn("This survey may ask again later, and your browser does not keep anything for this "
+      + "page. Without a memory your answers could be averaged out over the times you are asked, "
+      + "so nothing is asked here. Please allow this page to keep data, or use another browser.");
     return;
   }
   const earlier = memory?.waves[form.wave];
@@ -18,9 +25,12 @@ function start() {
   ask(memory ?? emptyMemory());
 }
 
-// Permanent questions that were answered in an earlier wave are not asked again.
+// Permanent questions that were answered before, in whichever survey, are not asked again.
 function ask(memory) {
+  const known = form.questions.filter(({ name }) => Object.hasOwn(memory.permanent, name));
   const asked = form.questions.filter(({ name }) => !Object.hasOwn(memory.permanent, name));
+  byId("known").hidden = known.length === 0;
+  byId("known").append(...known.flatMap(({ text }) => [element("br"), text]));
   const fields = new Map(asked.map((question, number) => [question.name, field(question, number)]));
   byId("fields").replaceChildren(...Array.from(fields.values(), ({ row }) => row));
   byId("questions").hidden = false;
@@ -45,17 +55,16 @@ function answer(fields) {
     return;
   }
   forget(fields);
-  const kept = readMemory()?.waves[form.wave] !== undefined;
   show(report, "Your true answers are gone from this page. What follows is randomized, and it "
     + "is all that anyone will see."
-    + (kept ? "" : " Your browser keeps nothing for this page: please do not answer twice."));
+    + (keptAReport() ? "" : " Your browser keeps nothing for this page: please do not answer twice."));
 }
 
 // The report of this wave: the one that was kept, or a new one, kept before it is shown.
 // `truth(name)` is only asked for questions without a permanent answer.
 function randomized(truth) {
   let memory = readMemory();
-  if (memory === null && form.waves > 1) throw new Error("nothing can be kept");
+  if (memory === null && needsMemory) throw new Error("nothing can be kept");
   memory ??= emptyMemory();
   if (memory.waves[form.wave] !== undefined) return memory.waves[form.wave];
   const report = { survey: form.survey, id: mark(), wave: form.wave };
@@ -66,7 +75,7 @@ function randomized(truth) {
     if (permanent) memory.permanent[name] = report[name];
   }
   memory.waves[form.wave] = report;
-  if (!writeMemory(memory) && form.waves > 1) throw new Error("nothing can be kept");
+  if (!writeMemory(memory) && needsMemory) throw new Error("nothing can be kept");
   return report;
 }
 
@@ -103,7 +112,8 @@ function save(line, id) {
   const address = URL.createObjectURL(new Blob([line], { type: "application/jsonl" }));
   element("a", { href: address, download: `report-${id}.jsonl` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
-  say("The report was saved as a file.");
+  say("The report was saved as a file. It is for whoever asked you to answer: they need it to "
+    + "count you, and it holds nothing but what is shown above.");
 }
 
 // No cookies, no address of this page: the request carries the report and no more.

@@ -2,6 +2,7 @@
 // as a number, or as a list of yes and no; problem() is what is still to do, or "".
 
 const LISTED = 12; // longer lists get a search box
+const FINE = 2 ** 20; // steps of a range where none were asked for: nobody notices them
 
 function field(question, number) {
   const id = `q${number}`;
@@ -129,7 +130,9 @@ function measured({ lower, upper, steps, unit }, id) {
   const [least, greatest] = [ratio(lower), ratio(upper)];
   const code = (number) =>
     Math.min(steps, Math.floor(((number - least) / (greatest - least)) * steps + 0.5));
-  return typed(id, least, greatest, unit, code, () => "");
+  const step = Number(((greatest - least) / steps).toPrecision(6));
+  const rounding = steps < FINE ? ` It is rounded to steps of ${step}.` : "";
+  return typed(id, least, greatest, unit, code, () => "", rounding);
 }
 
 // Bounds are exact texts: "60", or "1/3".
@@ -138,13 +141,13 @@ function ratio(text) {
   return Number(above) / Number(below);
 }
 
-function typed(id, least, greatest, unit, code, further) {
+function typed(id, least, greatest, unit, code, further, rounding = "") {
   const range = `from ${least} to ${greatest}${unit ? ` ${unit}` : ""}.`;
   const input = element("input", {
     id, type: "number", min: least, max: greatest, step: "any", autocomplete: "off",
     "aria-labelledby": `${id}-text`, "aria-describedby": `${id}-hint`,
   });
-  const hint = element("p", { id: `${id}-hint`, class: "hint" }, `A number ${range}`);
+  const hint = element("p", { id: `${id}-hint`, class: "hint" }, `A number ${range}${rounding}`);
   return {
     parts: [input, hint],
     value: () => code(input.valueAsNumber),

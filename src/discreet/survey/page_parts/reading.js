@@ -25,14 +25,14 @@ function levelInWords({ lower, upper, unit, outcomes }, level) {
 function bitsInWords(question, report) {
   const saying = (bit) => Array.from(report).flatMap((found, option) =>
     (found === bit ? [optionText(question, option)] : []));
-  const yes = saying("1");
-  const no = saying("0");
-  const said = `Yes to ${listed(yes)}; no to ${listed(no)}.`;
-  return report.includes("-") ? `${said} Nothing is said about the others.` : said;
+  const halves = [["yes to", saying("1")], ["no to", saying("0")]];
+  const said = halves.flatMap(([word, texts]) =>
+    (texts.length > 0 ? [`${word} ${listed(texts)}`] : [])).join("; ");
+  const sentence = `${said[0].toUpperCase()}${said.slice(1)}.`;
+  return report.includes("-") ? `${sentence} Nothing is said about the others.` : sentence;
 }
 
 function listed(texts) {
-  if (texts.length === 0) return "none";
   const first = texts.slice(0, SHOWN).join(", ");
   return texts.length > SHOWN ? `${first} and ${counted(texts.length - SHOWN)} more` : first;
 }

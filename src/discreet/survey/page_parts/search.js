@@ -108,6 +108,16 @@ function searchBox(id, options, choose) {
     return count === 0 ? "No option matches." : `${count} ${count === 1 ? "match" : "matches"}.`;
   }
 
+  // The place of the option that was typed in full, if it is clear which: then it need not be
+  // picked from the list as well.
+  function whole() {
+    const typed = input.value.trim();
+    const same = listed.findIndex((line) => options[line] === typed);
+    if (same >= 0) return same;
+    const alike = listed.filter((line) => folded(options[line]) === folded(typed));
+    return alike.length === 1 ? listed.indexOf(alike[0]) : -1;
+  }
+
   function steer(event) {
     if (event.key === "ArrowDown") activate(Math.min(active + 1, listed.length - 1));
     else if (event.key === "ArrowUp") activate(Math.max(active - 1, -1));
@@ -115,11 +125,12 @@ function searchBox(id, options, choose) {
     else if (event.key !== "Enter") return;
     else if (active >= 0) take(active);
     else if (listed.length === 1) take(0);
+    else if (whole() >= 0) take(whole());
     event.preventDefault(); // Enter in this box never submits the form
   }
 
   input.addEventListener("focus", () => { index ??= indexed(options); });
-  input.addEventListener("blur", () => show([]));
+  input.addEventListener("blur", () => (whole() >= 0 ? take(whole()) : show([])));
   list.addEventListener("mousedown", (event) => event.preventDefault()); // the box keeps the focus
   input.addEventListener("input", look);
   input.addEventListener("keydown", steer);

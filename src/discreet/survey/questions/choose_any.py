@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Final
@@ -14,7 +14,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer
 from discreet.lazy import cached_property
 from discreet.survey.questions.choose_one import read_mechanism
-from discreet.survey.questions.columns import array_of, wrong
+from discreet.survey.questions.columns import array_of, named, wrong
 from discreet.survey.questions.promise import given, read_promise
 from discreet.survey.questions.wording import read_name, read_options, read_text
 from discreet.survey.randomizers import Randomizer
@@ -113,11 +113,15 @@ class ChooseAny:
 
     def read(self, answer: object) -> NDArray[np.bool_]:
         """A list of options, as a row of ticks."""
-        if isinstance(answer, str) or not isinstance(answer, Collection):
+        # a dict of bools would be read as all its keys, whatever they are set to; and an array of
+        # no dimension has a length only in name
+        other = isinstance(answer, str | Mapping) or getattr(answer, "ndim", 1) != 1
+        if other or not isinstance(answer, Collection):
             raise wrong("a list of the options that apply, which may be empty", answer=answer)
         places = [self._codes.get(each, -1) if isinstance(each, str) else -1 for each in answer]
         if -1 in places or len(set(places)) < len(places):
-            raise wrong("a list of the options that apply, each once", answer=answer)
+            among = named(self.options)
+            raise wrong(f"a list of the options that apply, each once{among}", answer=answer)
         if self.most is not None and len(places) > self.most:
             raise wrong(f"at most {self.most} of the options", answer=answer)
         ticks = np.zeros(len(self.options), np.bool_)
@@ -127,10 +131,10 @@ class ChooseAny:
     def truths(self, column: ArrayLike) -> NDArray[Any]:
         """Bools with a column for each option, or a list of options for each person."""
         array = array_of(column, dimensions=2)
-        if array.ndim == 2 and array.size == 0:  # nobody chose anything
-            ticks = np.zeros((len(array), len(self.options)), np.bool_)
-        elif array.ndim == 2 and array.dtype.kind in "biu":
+        if array.ndim == 2 and array.dtype.kind in "biu":
             ticks = _read_bools(array, len(self.options))
+        elif array.ndim == 2 and array.size == 0:  # empty lists: nobody chose anything
+            ticks = np.zeros((len(array), len(self.options)), np.bool_)
         elif array.dtype.kind in "OU":
             rows = [self.read(list(row) if isinstance(row, np.ndarray) else row) for row in array]
             ticks = np.array(rows, np.bool_).reshape(len(rows), len(self.options))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import InvalidArgument
 from discreet.exact import Number
 from discreet.lazy import cached_property
-from discreet.survey.questions.columns import array_of, codes, looked_up, wrong
+from discreet.survey.questions.columns import array_of, codes, looked_up, named, wrong
 from discreet.survey.questions.promise import Promise, given, read_promise
 from discreet.survey.questions.wording import read_name, read_options, read_text
 from discreet.survey.randomizers import Randomizer
@@ -23,7 +23,6 @@ from discreet.survey.randomizers.response import Response
 from discreet.survey.randomizers.unary import Unary
 
 _MECHANISMS: Final = ("best", "response", "unary", "projective")
-_EXPECTED: Final = "one of the options, as it is written there"
 
 
 @dataclass(frozen=True, init=False)
@@ -68,7 +67,7 @@ class ChooseOne:
         if self.truth is not None and mechanism not in ("best", "response"):
             raise InvalidArgument(
                 name="truth",
-                expected='with mechanism="response", whose q it is',
+                expected='with mechanism="response", whose chance it is',
                 given=InvalidArgument.describe_parameter(mechanism),
                 hint="say epsilon= for another mechanism",
             )
@@ -101,7 +100,8 @@ class ChooseOne:
         chosen = self._chosen
         if isinstance(chosen, Choice):
             return str(replace(chosen, respondents=respondents))
-        return f"{chosen.name}, {'whose q was given' if self.truth is not None else 'as asked for'}"
+        why = "as asked for" if self.truth is None else "because truth was given"
+        return f"{chosen.name}, {why}"
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
@@ -120,8 +120,14 @@ class ChooseOne:
         if found is None and isinstance(answer, str):
             found = self._codes.get(answer)
         if found is None:
-            raise wrong(_EXPECTED, answer=answer)
+            raise wrong(self._expected, answer=answer)
         return found
+
+    @property
+    def _expected(self) -> str:
+        if isinstance(self.options, int):
+            return f"one of the options, a whole number from 0 to {self.count - 1:,}"
+        return f"one of the options{named(self.options)}, as it is written there"
 
     def _numbered(self, answer: object) -> int | None:
         """The answer to a question whose options are numbers."""
@@ -133,7 +139,7 @@ class ChooseOne:
         """Texts, or places 0, 1, 2, ... in the list of options."""
         array = array_of(column)
         if array.dtype.kind not in "iu":
-            return looked_up(array.tolist(), self._codes, _EXPECTED)
+            return looked_up(array.tolist(), self._codes, self._expected)
         if isinstance(self.options, tuple) and self._written_as_numbers:
             raise wrong(
                 "texts, because the options are written as numbers",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet import exact
 from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
-from discreet.survey.questions.columns import array_of, wrong
+from discreet.survey.questions.columns import array_of, wrong, wrong_rows
 from discreet.survey.questions.promise import Promise, given, read_promise
 from discreet.survey.questions.wording import read_name, read_text
 from discreet.survey.randomizers.levels import Levels
@@ -108,8 +108,9 @@ class Number:
         if array.dtype.kind not in "iuf":
             return np.array([self.read(answer) for answer in array.tolist()], np.int64)
         values = array.astype(np.float64, copy=False)
-        if not ((values >= float(self.lower)) & (values <= float(self.upper))).all():
-            raise wrong(self._expected + ", all of them")
+        inside = (values >= float(self.lower)) & (values <= float(self.upper))
+        if not inside.all():
+            raise wrong_rows(f"{self._expected}, all of them", ~inside)
         # ⌊(x − lower)/step + ½⌋, which may leave the range by rounding alone
         places = (values - float(self.lower)) * (self.steps / float(self.upper - self.lower))
         nearest = np.floor(places + 0.5).astype(np.int64)

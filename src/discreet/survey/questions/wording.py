@@ -48,7 +48,17 @@ def read_text(value: object, *, name: str) -> str:
         name=name,
         expected=f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it",
         given=InvalidArgument.describe_parameter(value),
+        hint=_what_is_wrong(value) if isinstance(value, str) else "",
     )
+
+
+def _what_is_wrong(text: str) -> str:
+    """What a message that shows the beginning of a long text may not show."""
+    if text != text.strip():
+        return "it begins or ends with a space or a line break"
+    if _BROKEN.search(text):
+        return "it has a line break in it, or a sign that cannot be shown"
+    return f"it has {len(text):,} characters"
 
 
 def read_options(value: object) -> tuple[str, ...] | int:

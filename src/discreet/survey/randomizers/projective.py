@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from math import expm1, inf
+from math import expm1
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
@@ -177,28 +178,32 @@ class Projective:
 def best_space(categories: int, epsilon: float) -> Space:
     """The space with at least so many points whose estimates have the least variance.
 
-    In each dimension the variance falls and then grows with the prime, with its least near
-    e^ε + 1. So primes are gone through from there, up or down, as long as it falls.
+    In each dimension the variance falls and then grows with the prime. So the number of least
+    variance is closed in on, prime or not, and the primes on its two sides are tried.
     """
     most = max(_FEW_POINTS, _MOST_POINTS * categories)
-
-    def variance(space: Space) -> float:
-        enough = categories <= space.points <= most
-        return _ideal(space, categories, epsilon) if enough else inf
-
-    best = []
+    spaces = []
     for dimension in range(2, (categories + 1).bit_length() + 1):
-        near = min(2 + expm1(epsilon), most ** (1 / (dimension - 1)))
-        space = Space(max(_least_prime(categories, dimension), _prime(int(near), -1)), dimension)
-        for direction in (1, -1):
-            while variance(after := _next(space, direction)) < variance(space):
-                space = after
-        best.append(space)
-    return min(best, key=lambda space: (variance(space), space.points))
+        low = _least_prime(categories, dimension)
+        high = max(low, int(most ** (1 / (dimension - 1))) + 1)
+        best = _lowest(partial(_ideal, categories, epsilon, dimension), low, high)
+        primes = {low, max(low, _prime(best, -1)), _prime(best, 1)}
+        spaces += [Space(prime, dimension) for prime in primes]
+    fitting = [space for space in spaces if categories <= space.points <= most]
+    ideal = partial(_ideal, categories, epsilon)
+    return min(fitting, key=lambda space: (ideal(space.dimension, space.prime), space.points))
 
 
-def _next(space: Space, direction: int) -> Space:
-    return Space(_prime(space.prime + direction, direction), space.dimension)
+def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
+    """Where a function that falls and then grows is least."""
+    while high - low > 2:
+        first = low + (high - low) // 3
+        second = high - (high - low) // 3
+        if value(first) <= value(second):
+            high = second
+        else:
+            low = first
+    return min(range(low, high + 1), key=value)
 
 
 def _least_prime(categories: int, dimension: int) -> int:
@@ -216,8 +221,9 @@ def _prime(start: int, direction: int) -> int:
     return number
 
 
-def _ideal(space: Space, categories: int, epsilon: float) -> float:
-    """The variance at share 1/k without rounding to the grid."""
+def _ideal(categories: int, epsilon: float, dimension: int, number: int) -> float:
+    """The variance at share 1/k without rounding to the grid, in this space if q is a prime."""
+    space = Space(number, dimension)
     times = 1 + expm1(epsilon)
     rest = space.points - space.met
     inside = times * space.met / (times * space.met + rest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
@@ -18,12 +18,14 @@ class Batch:
 
     A table in memory may leave out whole columns that say where a report belongs (``loose``):
     survey, id, wave. Nothing is checked then by them. Files are from elsewhere and must have them.
+    ``notes`` say what is odd about the source as a whole.
     """
 
     columns: Mapping[str, Column]
     rows: int
     broken: int = 0
     loose: bool = False
+    notes: tuple[str, ...] = ()
 
     def parts(self, rows: int) -> Iterator[Batch]:
         """The same in batches of at most so many rows."""
@@ -32,8 +34,19 @@ class Batch:
             return
         for start in range(0, self.rows, rows):
             some = {name: column[start : start + rows] for name, column in self.columns.items()}
-            broken = self.broken if start == 0 else 0
-            yield Batch(some, min(rows, self.rows - start), broken, self.loose)
+            broken, notes = (self.broken, self.notes) if start == 0 else (0, ())
+            yield Batch(some, min(rows, self.rows - start), broken, self.loose, notes)
+
+
+def lacking(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
+    """A note on the columns that a file does not have.
+
+    >>> lacking(("survey", "id", "wave"), ["id", "colour"])
+    ("it has no column 'survey', 'wave'",)
+    """
+    absent = [repr(name) for name in names if name not in known]
+    more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
+    return (f"it has no column {', '.join(absent[:3])}{more}",) if absent else ()
 
 
 def of_dicts(reports: list[Any], names: tuple[str, ...], *, broken: int = 0) -> Batch:

@@ -30,6 +30,11 @@ REASONS: Final = (
     "duplicated",
 )
 
+_MOST_NOTES: Final = 20
+_LOST_ZEROS: Final = (
+    "the column {name!r} came as numbers, but its answers are texts of 0 and 1 whose leading zeros "
+    "count: read it as text, in pandas by dtype={{{name!r}: str}}, or pass the path of the file"
+)
 _CELLS: Final = 1 << 24  # bits of reports looked at together
 
 
@@ -50,6 +55,7 @@ class Checker:
     seen: Seen = field(default_factory=Seen)
     set_aside: Counter[str] = field(default_factory=Counter)
     unchecked: set[str] = field(default_factory=set)  #: survey, id, wave: columns tables left out
+    notes: dict[str, None] = field(default_factory=dict)  #: what is odd about sources, in order
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,6 +72,7 @@ class Checker:
     def check(self, batch: Batch) -> Accepted:
         """The reports that count; the others are counted by their reason."""
         self.set_aside["malformed"] += batch.broken
+        self._note(*batch.notes)
         rows = _Rows(batch.rows)
         if not batch.rows:
             return Accepted({}, 0)
@@ -83,6 +90,8 @@ class Checker:
         answers = {}
         for question in self.questionnaire.questions:
             read = _answers(batch.columns.get(question.name), question.randomizer, batch.rows)
+            if question.randomizer.report == "bits" and _are_numbers(batch.columns, question.name):
+                self._note(_LOST_ZEROS.format(name=question.name))
             rows.aside(read.missing, "incomplete")
             rows.aside(read.wrong, "malformed")
             rows.aside(_out_of_range(read.values, question.randomizer), "out of range")
@@ -105,6 +114,12 @@ class Checker:
         self.seen.update(other.seen)
         self.set_aside.update(other.set_aside)
         self.unchecked |= other.unchecked
+        self._note(*other.notes)
+
+    def _note(self, *notes: str) -> None:
+        for note in notes:
+            if note in self.notes or len(self.notes) < _MOST_NOTES:
+                self.notes[note] = None
 
     def _read(self, batch: Batch, name: str, how: Callable[[Any], Cells]) -> Cells | None:
         """A column that says where a report belongs; None where a table left it out."""
@@ -132,6 +147,17 @@ class _Rows:
 
     def reasons(self) -> Counter[str]:
         return self._counts
+
+
+def _are_numbers(columns: Mapping[str, Any], name: str) -> bool:
+    """Whether a program has taken a column of bits for numbers."""
+    column = columns.get(name)
+    if isinstance(column, list):
+        return bool(column) and all(type(cell) in (int, float) for cell in column[:100])
+    if isinstance(column, np.ndarray):
+        return column.ndim == 1 and column.dtype.kind in "iuf"
+    kind = str(getattr(column, "type", ""))
+    return kind.startswith(("int", "uint", "float", "double"))
 
 
 def _present(read: Cells) -> Flags | bool:

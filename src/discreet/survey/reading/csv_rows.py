@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.survey.reading.batches import Batch
+from discreet.survey.reading.batches import Batch, lacking
+from discreet.survey.reading.encodings import Readable
 from discreet.survey.reading.json_lines import line_blocks
 from discreet.survey.reading.texts import Texts
 
@@ -17,7 +18,7 @@ _SEPARATORS: Final = b",;\t"
 _NEWLINE, _RETURN = 10, 13
 
 
-def read_csv(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
+def read_csv(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
     """Batches of the reports in a file whose first line names its columns.
 
     A row with too many or too few fields is no report. Nothing in a report needs a line break,
@@ -25,6 +26,7 @@ def read_csv(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
     """
     header: list[str] | None = None
     separator = b","
+    notes: tuple[str, ...] = ()
     for block, skipped in line_blocks(file):
         if header is None:
             line, _, block = block.lstrip(b"\r\n").partition(b"\n")
@@ -32,10 +34,12 @@ def read_csv(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
                 (_SEPARATORS[i : i + 1] for i in range(len(_SEPARATORS))), key=line.count
             )
             header = [name.strip() for name in _fields(line.rstrip(b"\r"), separator)]
+            notes = lacking(names, header)
         cut = _cut_quoted if b'"' in block else _cut_plain
         batch = cut(block, len(header), separator)
         wanted = {name: batch[1][header.index(name)] for name in names if name in header}
-        yield Batch(wanted, batch[0], batch[2] + skipped)
+        yield Batch(wanted, batch[0], batch[2] + skipped, notes=notes)
+        notes = ()
 
 
 def _fields(line: bytes, separator: bytes) -> list[str]:

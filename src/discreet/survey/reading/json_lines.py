@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from discreet.survey.reading.batches import Batch, of_dicts
+from discreet.survey.reading.encodings import Readable
 
 _BLOCK: Final = 1 << 21  # bytes read at a time
 _LONGEST: Final = 1 << 24  # bytes of a line; longer ones are skipped, so memory is bounded
@@ -14,14 +15,14 @@ _MARK: Final = b"\xef\xbb\xbf"  # some programs begin a file with it
 _WRONG: Final = (ValueError, RecursionError)  # no JSON, too long a number, nested too deep
 
 
-def read_json_lines(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
+def read_json_lines(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
     """Batches of the reports in a file, one a line."""
     for block, skipped in line_blocks(file):
         reports, broken = parse_lines(block)
         yield of_dicts(reports, names, broken=broken + skipped)
 
 
-def line_blocks(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+def line_blocks(file: Readable) -> Iterator[tuple[bytes, int]]:
     """Whole lines, many at a time, and how many were skipped because they are too long."""
     rest, skipping = file.read(len(_MARK)).removeprefix(_MARK), False
     while chunk := file.read(_BLOCK):
@@ -85,7 +86,7 @@ def parse_one(line: str | bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def read_json_file(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
+def read_json_file(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
     """A saved report, a list of them, or lines of them after all."""
     start = file.read(_LONGEST + 1)
     if len(start) <= _LONGEST:

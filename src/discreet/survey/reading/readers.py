@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.survey.reading.batches import Batch, of_dicts
 from discreet.survey.reading.csv_rows import read_csv
+from discreet.survey.reading.encodings import Readable, plain
 from discreet.survey.reading.json_lines import (
     parse_lines,
     parse_one,
@@ -24,7 +26,7 @@ Source: TypeAlias = Any
 """A path, one report, an iterable of reports or lines, a table, or a dict of columns."""
 
 _DICTS: Final = 1 << 14  # reports taken from an iterable at a time
-_FILES: Final[dict[str, Callable[[BinaryIO, tuple[str, ...]], Iterator[Batch]]]] = {
+_FILES: Final[dict[str, Callable[[Readable, tuple[str, ...]], Iterator[Batch]]]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json_file,
@@ -36,7 +38,7 @@ _ENDINGS: Final = (*_FILES, ".parquet")
 def read(source: Source, names: tuple[str, ...]) -> Iterator[Batch]:
     """The columns of these names, some rows at a time."""
     if isinstance(source, str | PathLike):
-        return _read_file(Path(source), names)
+        return _noted(_read_file(Path(source), names), Path(source).name)
     if isinstance(source, Reports):
         return read_reports(source, names)
     if isinstance(source, Report):
@@ -57,6 +59,16 @@ def read(source: Source, names: tuple[str, ...]) -> Iterator[Batch]:
     )
 
 
+def _noted(batches: Iterator[Batch], file: str) -> Iterator[Batch]:
+    """Notes with the name of the file; an empty one has a note too."""
+    lines = 0
+    for batch in batches:
+        lines += batch.rows + batch.broken
+        yield replace(batch, notes=tuple(f"{file}: {note}" for note in batch.notes))
+    if not lines:
+        yield Batch({}, 0, notes=(f"{file}: there is no report in it",))
+
+
 def _is_single(value: object) -> bool:
     return value is None or isinstance(value, int | float | str | bytes | Mapping)
 
@@ -72,7 +84,7 @@ def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     try:
         with open(path, "rb") as file:
             if ending != ".parquet":
-                yield from _FILES[ending](file, names)
+                yield from _FILES[ending](plain(file), names)
     except OSError as failure:
         raise InvalidArgument(
             name="source",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.survey.reading.batches import ROWS, Batch
+from discreet.survey.reading.batches import ROWS, Batch, lacking
 from discreet.survey.reading.texts import Texts
 from discreet.survey.reports import Reports
 
@@ -33,6 +33,7 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
         )
     with file:
         wanted = [name for name in names if name in file.schema_arrow.names]
+        yield Batch({}, 0, notes=lacking(names, wanted))
         for group in range(file.num_row_groups):
             left = file.metadata.row_group(group).num_rows
             try:
