@@ -107,6 +107,9 @@ def _of_respondents(evidence: Evidence, part: Ends, tail: float) -> Ends:
     if some.any():
         counts = evidence.supports[firsts[some]]
         found[:, some] = _holders(evidence, counts, low[some], high[some], tail)
+    single = found[0] == found[1]  # one number of people: no interval should claim so much
+    found[0, single] = np.maximum(found[0, single] - 1, 0)
+    found[1, single] = np.minimum(found[1, single] + 1, m)
     return Ends(*(ends[places] / m for ends in found))
 
 
