@@ -64,7 +64,7 @@ def charged(
     from discreet.ledger.ledger import Ledger
 
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
-    name = _name(opened, dataset)
+    name = dataset_name(opened, dataset)
     there = {one.name: one for one in opened.datasets}
     own = planned.won.noise
     assert own is not None
@@ -74,7 +74,7 @@ def charged(
         there = {one.name: one for one in opened.datasets}
     purse = opened.purse(name, analyst)  # refuses a name that is not there
     account = there[name]
-    _check(account)
+    check_account(account)
     whole = whole_of(opened, account)
     part = failure
     if noise is None and account.budget != own.cap(queries):
@@ -181,7 +181,8 @@ def _in_time(ledger: Ledger, account: Account, digest: str) -> bool:
     return not len(released) or released[0].digest == digest
 
 
-def _check(account: Account) -> None:
+def check_account(account: Account) -> None:
+    """Refuse an account whose promise says nothing about one record of a sample of known size."""
     if account.relation is not Relation.REPLACE or account.unit is not None:
         raise RelationMismatch(
             f"the dataset {account.name!r} protects "
@@ -191,7 +192,8 @@ def _check(account: Account) -> None:
         )
 
 
-def _name(ledger: Ledger, dataset: str | None) -> str:
+def dataset_name(ledger: Ledger, dataset: str | None) -> str:
+    """The dataset that is meant: the one that is named, the only one, or that of the file."""
     if dataset is not None:
         return dataset
     there = [one.name for one in ledger.datasets]

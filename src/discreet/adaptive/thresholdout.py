@@ -13,7 +13,8 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -38,6 +39,9 @@ from discreet.mechanisms.query_values import (
 )
 from discreet.mechanisms.scores import read_flag
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, Records
+
+if TYPE_CHECKING:
+    from discreet.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,9 @@ class Thresholdout:
     beforehand use up half of the hits, on average. ``private=False`` adds no noise at all:
     errors are much smaller, and nobody in the holdout is protected.
 
+    With a ``ledger`` the guarantee is charged once, before the first answer, to a dataset of its
+    own (``create=True`` makes it): nobody can make the holdout a second time.
+
     >>> clicks = np.arange(20_000) % 4 == 0                      # a quarter of all records
     >>> train, held = clicks[:10_000], clicks[10_000:]
     >>> holdout = Thresholdout(train, held, queries=100, hits=5, epsilon=1)
@@ -108,6 +115,10 @@ class Thresholdout:
         epsilon: Number | None = None,
         threshold: Number | None = None,
         private: bool = True,
+        ledger: str | PathLike[str] | Ledger | None = None,
+        create: bool = False,
+        dataset: str | None = None,
+        analyst: str | None = None,
     ) -> None:
         self._confidence = read_confidence(confidence)
         asked = read_count(queries, name="queries")
@@ -126,6 +137,11 @@ class Thresholdout:
             hint = "leave out private=False or epsilon"
             given = InvalidArgument.describe_parameter(epsilon)
             raise InvalidArgument(name="epsilon", expected="None", given=given, hint=hint)
+        if ledger is not None and not self._private:
+            raise Refused(
+                "without noise nothing is promised to the holdout, so a ledger has nothing to "
+                "charge: leave out ledger= or private=False"
+            )
         if isinstance(training, int | np.integer):
             self._training = None
             size = read_count(training, name="training", most=LARGEST_SAMPLE)
@@ -148,6 +164,8 @@ class Thresholdout:
             raise _too_narrow(goal, self.settings)
         if self.settings.width >= 1:
             raise _nothing(self.settings)
+        if ledger is not None:
+            self._charge(ledger, create=create, dataset=dataset, analyst=analyst)
         self._counts = self.settings.by_counting < self.settings.by_privacy
         mechanism = self.settings.mechanism
         self._run = None if mechanism is None else mechanism.start()
@@ -155,6 +173,21 @@ class Thresholdout:
         self._process = os.getpid()
         self._error = self._stated()
         self._lock = threading.Lock()
+
+    def _charge(self, ledger: str | PathLike[str] | Ledger, **where: Any) -> None:
+        from discreet.adaptive.holdout_account import charge_holdout
+
+        assert self.settings.epsilon is not None
+        terms = self.settings.terms
+        told = {
+            "for": "a reusable holdout",
+            "mechanism": "SparseVector",
+            "epsilon": str(self.settings.epsilon),
+            "records": self._n,
+            "queries": terms.queries,
+            "hits": terms.hits,
+        }
+        charge_holdout(Pure(self.settings.epsilon), told=told, ledger=ledger, **where)
 
     def ask(
         self, phi: Callable[[Any], Any], *, guess: Number | None = None, vectorized: bool = False
