@@ -1,4 +1,4 @@
-"""One answer, with what is known about the population."""
+"""One answer, of an analyst or of a holdout, with what is known about the population."""
 
 from __future__ import annotations
 
@@ -29,11 +29,42 @@ class Answer:
     @property
     def interval(self) -> tuple[float, float]:
         """Where the population's share is, within 0 and 1."""
-        return max(0.0, self.value - self.error), min(1.0, self.value + self.error)
+        return _within(self.value, self.error)
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
         sure = f"{percent(self.confidence)}, all {self.asked + self.remaining:,} answers at once"
-        return f"{self.value:.3f} ± {self.error:.3f} in the population ({sure})"
+        return _words(self.value, self.error, sure)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A value that a holdout stands for: within ``error`` of the population's."""
+
+    value: float
+    error: float
+    confidence: float  #: that this and all other answers are as near as they say
+    hit: bool  #: whether training was off, so that this is the holdout's own value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the population's value lies."""
+        return _within(self.value, self.error)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        source = "the holdout" if self.hit else "training, which the holdout agrees with"
+        sure = f"{percent(self.confidence)}, all answers at once"
+        return f"{_words(self.value, self.error, sure)}, from {source}"
+
+
+def _within(value: float, error: float) -> tuple[float, float]:
+    return max(0.0, value - error), min(1.0, value + error)
+
+
+def _words(value: float, error: float, sure: str) -> str:
+    return f"{value:.3f} ± {error:.3f} in the population ({sure})"

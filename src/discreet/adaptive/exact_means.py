@@ -16,7 +16,7 @@ from discreet.mechanisms.query_values import (
     sum_of_column,
     sum_of_records,
 )
-from discreet.mechanisms.statistical_queries import Records, StatisticalQueries
+from discreet.mechanisms.statistical_queries import Records, StatisticalQueries, read_sample
 from discreet.noise.entropy import source
 
 
@@ -33,7 +33,7 @@ class ExactMeans:
 
     def __init__(self, sample: Records, *, parts: int) -> None:
         StatisticalQueries(sample, sigma=1)  # refuses what is no sample
-        self._rows = _shuffled(sample) if parts > 1 else _copied(sample)
+        self._rows = _shuffled(sample) if parts > 1 else read_sample(sample)
         self._size = len(sample) // parts
 
     def mean(self, phi: Callable[[Any], Any], *, vectorized: bool, part: int) -> Fraction:
@@ -70,14 +70,6 @@ def rounded(mean: Fraction, levels: int) -> Fraction:
     Fraction(3, 4)
     """
     return Fraction(floor(mean * levels + Fraction(1, 2)), levels)
-
-
-def _copied(sample: Records) -> Records:
-    if not isinstance(sample, np.ndarray):
-        return tuple(sample)
-    rows = np.array(sample)
-    rows.flags.writeable = False
-    return rows
 
 
 def _shuffled(sample: Records) -> Records:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from discreet.adaptive.answer import Checked
 from discreet.adaptive.doors import (
     percent,
     read_confidence,
@@ -38,33 +38,10 @@ from discreet.mechanisms.query_values import (
     sum_of_records,
 )
 from discreet.mechanisms.scores import read_flag
-from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, Records
+from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, Records, read_sample
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A value that a holdout stands for: within ``error`` of the population's."""
-
-    value: float
-    error: float
-    confidence: float  #: that this and all other answers are as near as they say
-    hit: bool  #: whether training was off, so that this is the holdout's own value
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Where the population's value lies."""
-        return max(0.0, self.value - self.error), min(1.0, self.value + self.error)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __str__(self) -> str:
-        source = "the holdout" if self.hit else "training, which the holdout agrees with"
-        sure = f"{percent(self.confidence)}, all answers at once"
-        return f"{self.value:.3f} ± {self.error:.3f} in the population ({sure}), from {source}"
 
 
 class Thresholdout:
@@ -146,7 +123,7 @@ class Thresholdout:
             self._training = None
             size = read_count(training, name="training", most=LARGEST_SAMPLE)
         else:
-            self._training = _read(training, "training")
+            self._training = read_sample(training, name="training")
             size = len(self._training)
         if training is holdout:
             raise InvalidArgument(
@@ -154,7 +131,7 @@ class Thresholdout:
                 expected="other records than the holdout's, and independent of them",
                 given="the same",
             )
-        self._holdout = _read(holdout, "holdout")
+        self._holdout = read_sample(holdout, name="holdout")
         self._n = len(self._holdout)
         terms = Terms(self._n, size, asked, used, failure=1 - self._confidence)
         self.settings: Settings = choose(
@@ -346,25 +323,6 @@ def _total(phi: Callable[[Any], Any], records: Records, vectorized: bool) -> int
     if vectorized and isinstance(records, np.ndarray):
         return sum_of_column(phi, records)
     return sum_of_records(phi, records)
-
-
-def _read(records: Records, name: str) -> Records:
-    """A copy that no question can write to."""
-    array = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
-    listed = isinstance(records, Sequence) and not isinstance(records, str | bytes)
-    if array:
-        array = np.ndim(records) > 0
-    if not (array or listed) or not 0 < len(records) <= LARGEST_SAMPLE:
-        raise InvalidArgument(
-            name=name,
-            expected=f"a sequence or an array of 1 to {LARGEST_SAMPLE:,} records",
-            given=InvalidArgument.describe_data(records),
-        )
-    if not isinstance(records, np.ndarray):
-        return tuple(records)
-    rows = np.array(records)
-    rows.flags.writeable = False
-    return rows
 
 
 def _read_threshold(threshold: Number) -> Fraction:

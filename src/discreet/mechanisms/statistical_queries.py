@@ -64,7 +64,7 @@ class StatisticalQueries:
         sigma: Number | None = None,
         epsilon: Number | None = None,
     ) -> None:
-        self._sample = _read_sample(sample)
+        self._sample = read_sample(sample)
         self._n = len(self._sample)
         # In steps of 2^−32 of one record, so that all arithmetic on data is on whole numbers.
         self._noise = noise_on_sum(self._n, noise, sigma, epsilon)
@@ -183,14 +183,14 @@ class StatisticalQueries:
         return f"StatisticalQueries(n={self._n}, guarantee={self.guarantee!r}, asked={self._asked})"
 
 
-def _read_sample(sample: Records) -> Records:
+def read_sample(sample: Records, *, name: str = "sample") -> Records:
     """A copy that no query can write to, as far as the records themselves allow."""
     array = isinstance(sample, np.ndarray) and sample.ndim > 0
     array &= not isinstance(sample, np.ma.MaskedArray)  # a copy would drop the mask
     listed = isinstance(sample, Sequence) and not isinstance(sample, str | bytes)
     if not (array or listed) or not 0 < len(sample) <= LARGEST_SAMPLE:
         raise InvalidArgument(
-            name="sample",
+            name=name,
             expected=f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
             given=InvalidArgument.describe_data(sample),
             hint="for a table, list its rows",
