@@ -71,7 +71,8 @@ def test_the_template_is_a_questionnaire(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["--title", "T", "--epsilon", "1"], "--title"),
+        (["--title", "T", "--epsilon", "1"], "a question such as --yes-no"),
+        (["--yes-no", "s=S?", "--epsilon", "1"], "--title must be given too"),
         (["--title", "T", "--yes-no", "smoker"], "--epsilon or --truth"),
         (["--title", "T", "--yes-no", "smoker", "--epsilon", "1"], "--yes-no"),
         (["--title", "T", "--yes-no", "id=Who?", "--epsilon", "1"], "--yes-no"),

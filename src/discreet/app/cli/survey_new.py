@@ -121,13 +121,15 @@ def written_questionnaire(asked: Asked) -> str:
         for option, (given, make, parts) in kinds.items()
         for one in given or ()
     ]
-    if asked.title is None or not questions:
-        raise InvalidArgument(
-            name="--title",
-            expected="given together with a question such as --yes-no",
-            given="one of them alone",
-            hint="without any option a template is written",
-        )
+    for missing, there in (("--title", asked.title), ("a question such as --yes-no", questions)):
+        if there is None or there == []:
+            raise InvalidArgument(
+                name=missing,
+                expected="given too, for a questionnaire made from options",
+                given="none",
+                hint="without any option a template is written",
+            )
+    assert asked.title is not None
     with ExitStack() as stack:
         for name in ("title", "respondents", "waves", "post"):
             stack.enter_context(called(f"--{name}", name))
