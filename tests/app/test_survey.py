@@ -72,7 +72,7 @@ def test_the_template_is_a_questionnaire(run: Run) -> None:
     ("options", "named"),
     [
         (["--title", "T", "--epsilon", "1"], "a question such as --yes-no"),
-        (["--yes-no", "s=S?", "--epsilon", "1"], "--title must be given too"),
+        (["--yes-no", "s=S?", "--epsilon", "1"], "--title"),
         (["--title", "T", "--yes-no", "smoker"], "--epsilon or --truth"),
         (["--title", "T", "--yes-no", "smoker", "--epsilon", "1"], "--yes-no"),
         (["--title", "T", "--yes-no", "id=Who?", "--epsilon", "1"], "--yes-no"),
