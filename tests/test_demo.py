@@ -24,6 +24,20 @@ def test_the_demo_explains_releases_draws_and_says_what_is_left(
     assert picture.read_text().startswith("<svg")
 
 
+def test_the_demo_leaves_its_rows_and_never_writes_over_others(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Catches a demo that leaves nothing to go on with, or destroys somebody's visits.csv."""
+    place = tmp_path / "visits.csv"
+    demo.main(str(tmp_path / "demo.svg"))
+    assert place.read_text().startswith("patient,ward,")
+    assert f"The rows are in {place}" in capsys.readouterr().out
+    place.write_text("mine")
+    demo.main(str(tmp_path / "demo.svg"))
+    assert place.read_text() == "mine"
+    assert "is as it was" in capsys.readouterr().out
+
+
 def test_the_demo_is_near_the_truth() -> None:
     """Released counts lie within ten 95 % half-widths of the true ones (false alarms < 1e-12)."""
     with ExitStack() as stack:

@@ -40,10 +40,22 @@ def rows_of(name: str, stack: ExitStack) -> Path:
     return stack.enter_context(resources.as_file(resources.files("discreet") / "data" / name))
 
 
+def leave_rows(rows: Path, folder: Path) -> str:
+    """A copy to go on with, beside the picture; a file of the reader's own stays as it is."""
+    place = folder / rows.name
+    try:
+        with place.open("xb") as copy:
+            copy.write(rows.read_bytes())
+    except FileExistsError:
+        return f"{place} was there already, and is as it was."
+    return f"The rows are in {place}: ask them something else."
+
+
 def main(picture: str = "demo.svg") -> None:
     """Open, explain, release, show, draw, and say what is left."""
     with ExitStack() as stack:
-        visits = dp.table(rows_of("visits.csv", stack), schema=SCHEMA)
+        rows = rows_of("visits.csv", stack)
+        visits = dp.table(rows, schema=SCHEMA)
         session = dp.Session(visits, budget=dp.Pure(3))
         query = by_ward(visits)
         print(f"What a release with epsilon={EPSILON} would do (reads no data):\n")
@@ -52,7 +64,7 @@ def main(picture: str = "demo.svg") -> None:
         print("\nReleased, with new noise every run:\n")
         print(result)
         result.plot("patients").save(picture)
-        print(f"\nThe picture is in {picture}.")
+        print(f"\nThe picture is in {picture}. {leave_rows(rows, Path(picture).parent)}")
         print(f"Spent {session.spent}, left {session.remaining}.")
 
 
