@@ -241,7 +241,17 @@ class Visitors:
         page.on("console", lambda message: visit.console.append(message.text))
         page.on("pageerror", lambda error: visit.errors.append(str(error)))
         page.goto(path.as_uri())
+        if before is not None:
+            self._see_what_was_kept(page, before.page)
         return visit
+
+    @staticmethod
+    def _see_what_was_kept(page: Page, earlier: Page) -> None:
+        """On a busy machine another tab's writing may arrive after this one has been opened."""
+        kept = earlier.evaluate("localStorage.length")
+        if page.evaluate("localStorage.length") < kept:
+            page.wait_for_function("kept => localStorage.length >= kept", arg=kept)
+            page.reload()
 
     def close(self) -> None:
         for context in self._open:
