@@ -1,6 +1,7 @@
 """The exception tree: its shape, its sentences, and its trip between processes."""
 
 import copy
+import inspect
 import pickle
 from decimal import Decimal
 from fractions import Fraction
@@ -10,6 +11,7 @@ import pytest
 
 from discreet import errors
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidArgument, Refused
+from discreet.spelling import meant, spelled, unknown
 
 EXAMPLES = [
     DiscreetError("something"),
@@ -102,3 +104,59 @@ def test_data_is_never_described_by_value():
         assert "41" not in text
         assert "Ann" not in text
         assert type(secret).__name__ in text
+
+
+class Kept:
+    """Something with a method, to be called wrongly."""
+
+    @spelled
+    def ask(self, question, *, epsilon, weight=1):
+        """What is under test."""
+        return question, epsilon, weight
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "told"),
+    [
+        ((1, 2), {}, "ask() got 2 arguments without a name, and takes 1: write ask("),
+        ((1,), {}, "ask() needs epsilon: write ask(question, epsilon=, [weight=])"),
+        ((), {}, "ask() needs question and epsilon: write"),
+        ((1,), {"eps": 1}, "ask() has no argument eps=, did you mean epsilon=? Write ask("),
+        ((1,), {"zzz": 1}, "ask() has no argument zzz=: write ask("),
+        ((1,), {"question": 1, "epsilon": 1}, "multiple values for argument 'question'"),
+    ],
+)
+def test_a_call_that_does_not_fit_shows_how_it_does(arguments, named, told):
+    """Catches self among the arguments that are counted, and Python's words in place of ours."""
+    with pytest.raises(TypeError) as caught:
+        Kept().ask(*arguments, **named)
+    assert told in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_a_type_error_from_within_is_left_alone():
+    """Catches a mistake inside a function that is taken for one in its call."""
+
+    @spelled
+    def broken(value):
+        return value + "text"
+
+    with pytest.raises(TypeError, match="unsupported operand"):
+        broken(1)
+
+
+def test_a_spelled_function_is_the_same_to_whoever_looks():
+    """Catches a signature, a docstring or examples that are lost on the way."""
+    assert list(inspect.signature(Kept.ask).parameters) == ["self", "question", "epsilon", "weight"]
+    assert Kept.ask.__doc__ == "What is under test."
+    assert Kept.ask.__globals__ is globals()  # where doctest looks
+    assert Kept().ask(1, epsilon=2) == (1, 2, 1)
+
+
+def test_unknown_names_suggest_the_nearest():
+    assert (
+        str(unknown("dp", "laplace", ["Laplace"])) == "dp has no 'laplace'; did you mean Laplace?"
+    )
+    assert str(unknown("x", "zzz", ["a", "b"])) == "x has no 'zzz'; there are a, b"
+    assert "dir()" in str(unknown("x", "zzz", [f"name{i}" for i in range(20)]))
+    assert meant("zzz", ["smoker"]) == ""

@@ -5,10 +5,13 @@ All are rounded up, and may exceed 1: that is where they stop saying anything.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 from discreet.balls import ball, upper
 from discreet.exact import Number, integer, non_negative, number, positive
 from discreet.laws.normal import upper_normal
 from discreet.laws.sharp import sharp
+from discreet.spelling import unknown
 
 __all__ = ["gaussian_loss_tail", "gaussian_tail", "gaussian_tv", "tv_from_epsilon"]
 
@@ -16,6 +19,7 @@ __all__ = ["gaussian_loss_tail", "gaussian_tail", "gaussian_tv", "tv_from_epsilo
 def gaussian_tv(m: int, sigma: Number) -> float:
     """TV stability of a mean of m values in [0, 1] plus N(0, σ²): at most 1/(√(2π)·m·σ).
 
+    ``m`` is a whole number and ``sigma`` is σ, in the units of the mean.
     One scan of the lecture prints 1/√(2πmσ), a lost bracket; that is no bound on the distance.
     The exact value is 2Φ(1/(2mσ)) − 1, which is `GDP(mu=1/(m·σ)).tv`.
 
@@ -39,7 +43,7 @@ def tv_from_epsilon(epsilon: Number) -> float:
 
 
 def gaussian_tail(t: Number) -> float:
-    """P(|z − μ| > tσ) for a Gaussian z: at most 2/(t·√(2π))·e^(−t²/2).
+    """P(|z − μ| > t·σ) for a Gaussian z: at most 2/(t·√(2π))·e^(−t²/2).
 
     >>> gaussian_tail(2)
     0.053990966513188056
@@ -63,3 +67,9 @@ def gaussian_loss_tail(mu: Number, epsilon: Number) -> float:
     """
     shift, loss = positive(mu, name="mu"), number(epsilon, name="epsilon")
     return upper(sharp(lambda: upper_normal(loss / shift - shift / 2)))
+
+
+if not TYPE_CHECKING:  # a checker would take every name for known
+
+    def __getattr__(name: str) -> NoReturn:
+        raise unknown("discreet.bounds", name, __all__)

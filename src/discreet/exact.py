@@ -84,7 +84,8 @@ def probability(value: object, *, name: str) -> Fraction:
     """Read a probability strictly between zero and one."""
     exact = number(value, name=name)
     if not 0 < exact < 1:
-        raise _out_of_range(value, name, "strictly between 0 and 1 (95 % is 0.95)")
+        example = "a small one, such as 1e-6" if name == "delta" else "95 % is 0.95"
+        raise _out_of_range(value, name, f"strictly between 0 and 1 ({example})")
     return exact
 
 
@@ -111,11 +112,15 @@ def interval(value: object, *, name: str) -> tuple[Fraction, Fraction]:
     expected = "a pair (lower, upper) with lower below upper"
     if not isinstance(value, tuple | list) or len(value) != 2:
         given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name=name, expected=expected, given=given)
+        raise InvalidArgument(
+            name=name, expected=expected, given=given, hint=f"as in {name}=(0, 30)"
+        )
     lower, upper = (number(end, name=name) for end in value)
     if lower >= upper:
         ends = (InvalidArgument.describe_parameter(end) for end in value)
-        raise InvalidArgument(name=name, expected=expected, given=" and ".join(ends))
+        raise InvalidArgument(
+            name=name, expected=expected, given=" and ".join(ends), hint="put the lower one first"
+        )
     return lower, upper
 
 

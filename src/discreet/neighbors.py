@@ -12,12 +12,21 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import NoReturn
 
 from discreet.errors import InvalidArgument
 
 
 class Relation(Enum):
-    """Which change of one unit must stay hidden."""
+    """Which change of one unit must stay hidden.
+
+    ``ADD_REMOVE``: that somebody is there or not, so the number of people is protected too.
+    ``REPLACE``: what somebody's data says; the number of people is public. Wherever a relation is
+    asked for, its name will do.
+
+    >>> [str(relation) for relation in Relation]
+    ['add-remove', 'replace']
+    """
 
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
@@ -31,10 +40,19 @@ class Relation(Enum):
         """
         try:
             return cls(value)
-        except ValueError:
-            expected = " or ".join(f'"{relation.value}"' for relation in cls)
-            given = InvalidArgument.describe_parameter(value)
-            raise InvalidArgument(name=name, expected=expected, given=given) from None
+        except InvalidArgument as error:
+            hint = error.hint.replace("relation=", f"{name}=")
+            told, given = error.expected, error.given
+            raise InvalidArgument(name=name, expected=told, given=given, hint=hint) from None
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise InvalidArgument(
+            name="relation",
+            expected=" or ".join(f'"{relation.value}"' for relation in cls),
+            given=InvalidArgument.describe_parameter(value),
+            hint='as in relation="add-remove", which hides whether somebody is there at all',
+        )
 
     @property
     def add_remove_steps(self) -> int:
@@ -66,7 +84,12 @@ class Unit:
     def __post_init__(self) -> None:
         if self.column is not None and (not isinstance(self.column, str) or not self.column):
             given = InvalidArgument.describe_parameter(self.column)
-            raise InvalidArgument(name="unit", expected="None or a column's name", given=given)
+            raise InvalidArgument(
+                name="unit",
+                expected="None or a column's name",
+                given=given,
+                hint='as in unit="patient"; make one column of several first',
+            )
 
     def __str__(self) -> str:
         return "a row" if self.column is None else f"all rows with one {self.column}"

@@ -9,6 +9,9 @@ from typing import Any, Final
 
 from discreet.errors import InvalidArgument
 
+# Widths of letters are those of Arial and its like; where there are none, words take more room.
+FONT: Final = "Arial, Helvetica, Liberation Sans, sans-serif"
+_PADDING: Final = {"left": 18, "top": 18, "right": 40, "bottom": 18}
 _SHARP = 2  # pixels of a PNG for each of the drawing
 # A character without a meaning of its own: it stands for "<" while the page is written.
 _STAND_IN: Final = "\ue000"
@@ -89,7 +92,7 @@ def dressed(chart: Any, title: str, subtitle: Any) -> Any:
     )
     return (
         chart.properties(title=head)
-        .configure(padding=18, background="white", font="sans-serif")
+        .configure(padding=_PADDING, background="white", font=FONT)
         .configure_view(stroke=None)
         .configure_axis(
             labelFontSize=12,

@@ -33,7 +33,9 @@ __all__ = sorted(_HOME_OF)
 
 def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'discreet.adaptive' has no attribute {name!r}")
+        from discreet.spelling import unknown
+
+        raise unknown("discreet.adaptive", name, __all__)
     found = getattr(import_module(f"discreet.adaptive.{_HOME_OF[name]}"), name)
     globals()[name] = found
     return found

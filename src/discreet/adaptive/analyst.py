@@ -29,6 +29,7 @@ from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.statistical_queries import Records, StatisticalQueries
+from discreet.spelling import meant, spelled
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
@@ -43,7 +44,7 @@ _ASSUMED = (
 class Analyst:
     """Answers up to ``queries`` statistical queries, each with its distance to the *population*.
 
-    The sample is n independent draws from a population. A query is a function φ from one record
+    The ``sample`` is n independent draws from a population. A query is a function φ from one record
     to [0, 1], and may depend on all answers before. With probability ``confidence``, *all*
     answers together are within ``error`` of the population's means, by the best of several
     methods: noise (Gaussian or Laplace), which also protects each record, or sample splitting or
@@ -57,6 +58,8 @@ class Analyst:
 
     Given ``ledger``, every question is charged to it first, so that a crash or another process
     cannot reset the count, and the dataset's cap is the promise of privacy and of validity.
+    ``dataset`` and ``analyst`` name the account; a missing ledger or dataset is made only with
+    ``create=True``, with the cap that these questions fill.
 
     >>> import numpy as np
     >>> ages = np.array([23, 71, 42, 65, 38, 50, 19, 84, 33, 47] * 10_000)
@@ -68,6 +71,7 @@ class Analyst:
     (1, 999, True)
     """
 
+    @spelled
     def __init__(
         self,
         sample: Records,
@@ -136,10 +140,12 @@ class Analyst:
 
     # -- asking ----------------------------------------------------------------------------------
 
+    @spelled
     def ask(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> Answer:
         """The mean of φ, and how far that of the population can be from it.
 
-        With ``vectorized=True`` φ takes an array of rows and returns a number for each; it must
+        ``phi`` is φ, a function of one record that returns a number in [0, 1] or a bool.
+        With ``vectorized=True`` it takes an array of rows and returns a number for each; it must
         treat them one by one. What it returns is clamped to [0, 1], and what is no number counts
         as 0: the population's mean is of the same clamped φ. Refused after the last question.
         """
@@ -267,6 +273,7 @@ def _methods(
             expected=f'"best", or one or several of {", ".join(METHODS)}',
             given=", ".join(InvalidArgument.describe_parameter(name) for name in names)
             or InvalidArgument.describe_parameter(method),
+            hint=meant(str(names[0]) if names else "", METHODS, '"{}"'),
         )
     if in_ledger and not set(names) <= set(_CHARGED):
         raise InvalidArgument(

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.query_values import (
+    EXAMPLE,
     UNIT,
     check_column_function,
     sum_of_column,
@@ -50,7 +51,7 @@ def check_query(phi: Callable[[Any], Any], *, vectorized: bool, nothing: Records
     """Refuse what can be refused without a look at the records: it is shown none of them."""
     if not callable(phi):
         given = InvalidArgument.describe_parameter(phi)
-        raise InvalidArgument(name="phi", expected="a function", given=given)
+        raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
     if not vectorized:
         return
     if not isinstance(nothing, np.ndarray):

@@ -25,6 +25,7 @@ from discreet.exact import Number, non_negative, positive
 from discreet.guarantees import TotalVariation
 from discreet.mechanisms.query_values import UNIT, check_column_function, sum_of_column
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
+from discreet.spelling import spelled
 
 Score = Callable[[NDArray[Any], NDArray[Any]], Any]
 
@@ -59,7 +60,7 @@ class Standing:
 
 
 class Ladder:
-    """Judges submissions by labels that nobody sees, and shows the best score on fixed rungs.
+    """Judges submissions by ``labels`` that nobody sees, and shows the best score on fixed rungs.
 
     A submission is a prediction for each label. Its score is the mean of ``score(predictions,
     labels)``, values in [0, 1], one for each record: whether they are equal, if not given.
@@ -85,6 +86,7 @@ class Ladder:
     (False, 998)
     """
 
+    @spelled
     def __init__(
         self,
         labels: ArrayLike,
@@ -118,8 +120,9 @@ class Ladder:
         self._interval = self.rungs.interval(rung=0, rises=0)
         self._lock = threading.Lock()
 
+    @spelled
     def submit(self, predictions: ArrayLike) -> Standing:
-        """Judge one prediction for each label, in the order of the labels."""
+        """Judge ``predictions``, one for each label, in the order of the labels."""
         given = self._read_predictions(predictions)
         same_process(self._process, hint="submit to the process that made the ladder")
         with self._lock:
@@ -199,6 +202,7 @@ class Ladder:
                 name="predictions",
                 expected=f"an array with one prediction for each of {self._n:,} labels",
                 given=f"an array of shape {given.shape}",
+                hint="predict for every row of the test set, in its order",
             )
         if self._score is None:
             _check_comparable(given, self._labels)

@@ -18,6 +18,7 @@ from discreet.adaptive.doors import (
 from discreet.adaptive.reach import most_queries
 from discreet.exact import Number
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from discreet.plot import Plot
@@ -63,8 +64,13 @@ class Plan:
         return draw(self)
 
 
+@spelled
 def plan(n: int, *, error: Number, confidence: Number = Fraction(95, 100)) -> Plan:
-    """How many adaptive questions a sample of n records supports at this error.
+    """How many adaptive questions a sample of ``n`` records supports at this ``error``.
+
+    ``error`` is the most that any answer may be off from the population's, between 0 and 1: 0.1 is
+    ten points. ``confidence`` is how sure that is for all answers together, between 0 and 1; 0.95
+    if left out.
 
     Naive reuse (all questions to the same records, no noise, each error as if it had been asked
     alone) promises far more, and promises nothing: it holds for questions that were fixed before

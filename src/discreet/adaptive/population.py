@@ -16,6 +16,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number, round_up
 from discreet.guarantees import Guarantee, compose
 from discreet.neighbors import Relation
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from discreet.ledger.accounts import Account
@@ -57,6 +58,7 @@ class Validity:
         return "\n".join(lines)
 
 
+@spelled
 def validity_of(
     ledger: str | PathLike[str] | Ledger,
     *,
@@ -69,6 +71,9 @@ def validity_of(
     readers, that whatever the releases suggest holds on the population up to the drift. The
     drift holds however charges were chosen. The width also counts the noise of all questions
     that analysts had announced, and holds if who announced how many did not depend on answers.
+
+    ``ledger`` is a path, an address or a `Ledger`, and ``dataset`` a name in it. ``confidence`` is
+    how sure the numbers are, between 0 and 1; 0.95 if left out.
 
     >>> import discreet as dp, tempfile
     >>> ledger = dp.Ledger(tempfile.mkdtemp() + "/sample.ledger", create=True)

@@ -8,8 +8,9 @@ scikit-learn is not imported here: whatever has a ``predict`` can be scored.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number
 from discreet.mechanisms.query_values import UNIT, sum_of_column
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
+from discreet.spelling import meant, spelled
 
 if TYPE_CHECKING:
     from discreet.adaptive.analyst import Analyst
@@ -41,7 +43,8 @@ class Scorer:
     given: the fewer, the further it may be off before the holdout steps in. Otherwise it is an
     `Analyst`, which answers every time, and X and y are only looked at for mistakes. Further
     ``parameters`` go to one of them; it is there as ``holdout``, with its guarantee and what
-    remains. Each call is one of its ``queries``.
+    remains. Each call is one of its ``queries``. ``confidence`` is how sure the error of all scores
+    together is, between 0 and 1; 0.95 if left out.
 
     When the budget is spent the scorer refuses. With ``error_score="raise"`` that ends the
     search; by default scikit-learn warns, scores the rest as NaN and ranks it last.
@@ -57,6 +60,7 @@ class Scorer:
     (0.5, 99)
     """
 
+    @spelled
     def __init__(
         self,
         X: Any,
@@ -80,6 +84,7 @@ class Scorer:
                 given="without it",
                 hint="without hits every score comes from the holdout, whatever the fold says",
             )
+        _check_parameters(parameters, hits=hits)
         rows = _rows(X, np.asarray(y))
         self.holdout: Analyst | Thresholdout
         if hits is None:
@@ -156,6 +161,26 @@ class Scorer:
 
     def __repr__(self) -> str:
         return f"Scorer({self.holdout!r})"
+
+
+def _check_parameters(parameters: Mapping[str, Any], *, hits: int | None) -> None:
+    """Further parameters must be those of the holdout that is made."""
+    from discreet.adaptive.analyst import Analyst
+
+    made, other = (Analyst, Thresholdout) if hits is None else (Thresholdout, Analyst)
+    known, elsewhere = signature(made).parameters, signature(other).parameters
+    for name in parameters:
+        if name not in known:
+            change = "give hits=" if hits is None else "leave out hits="
+            raise InvalidArgument(
+                name=name,
+                expected=f"left out {'without' if hits is None else 'with'} hits=: the holdout is "
+                f"then {made.__name__}, which does not take it",
+                given="a value",
+                hint=f"{change} for {other.__name__}, which does"
+                if name in elsewhere
+                else meant(name, known, form="{}="),
+            )
 
 
 class _Predicts(Protocol):

@@ -32,6 +32,7 @@ from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number, non_negative, number
 from discreet.guarantees import Guarantee, Pure, TotalVariation
 from discreet.mechanisms.query_values import (
+    EXAMPLE,
     UNIT,
     check_column_function,
     sum_of_column,
@@ -39,6 +40,7 @@ from discreet.mechanisms.query_values import (
 )
 from discreet.mechanisms.scores import read_flag
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, Records, read_sample
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
@@ -66,8 +68,9 @@ class Thresholdout:
     beforehand use up half of the hits, on average. ``private=False`` adds no noise at all:
     errors are much smaller, and nobody in the holdout is protected.
 
-    With a ``ledger`` the guarantee is charged once, before the first answer, to a dataset of its
-    own (``create=True`` makes it): nobody can make the holdout a second time.
+    With a ``ledger`` the guarantee is charged once, before the first answer, to a ``dataset`` of
+    its own (``create=True`` makes it), in the name of ``analyst`` if one is given: nobody can make
+    the holdout a second time.
 
     >>> clicks = np.arange(20_000) % 4 == 0                      # a quarter of all records
     >>> train, held = clicks[:10_000], clicks[10_000:]
@@ -80,6 +83,7 @@ class Thresholdout:
     (True, True, 4)
     """
 
+    @spelled
     def __init__(
         self,
         training: Records | int,
@@ -166,13 +170,16 @@ class Thresholdout:
         }
         charge_holdout(Pure(self.settings.epsilon), told=told, ledger=ledger, **where)
 
+    @spelled
     def ask(
         self, phi: Callable[[Any], Any], *, guess: Number | None = None, vectorized: bool = False
     ) -> Checked:
         """Return the mean of φ: that of training (or the ``guess``) where the holdout agrees.
 
-        φ is a function of one record, or of an array of rows with ``vectorized=True``, treated
-        one by one; what it returns is clamped to [0, 1], and NaN or an exception counts as 0.
+        ``phi`` is φ, a function of one record, or of an array of rows with ``vectorized=True``,
+        treated one by one; what it returns is clamped to [0, 1], and NaN or an exception counts as
+        0. A ``guess``, from 0 to 1, takes the place of training's mean; it is needed where training
+        is a number.
         """
         self._check(phi, vectorized)
         target = self._target(phi, guess, vectorized)
@@ -214,7 +221,10 @@ class Thresholdout:
                 raise InvalidArgument(name="guess", expected="from 0 to 1", given=given)
         elif self._training is None:
             raise InvalidArgument(
-                name="guess", expected="a number, as there is no training data", given="None"
+                name="guess",
+                expected="a number, as there is no training data",
+                given="None",
+                hint="as in ask(phi, guess=0.8)",
             )
         else:
             mean = Fraction(_total(phi, self._training, vectorized), len(self._training) * UNIT)
@@ -227,7 +237,7 @@ class Thresholdout:
     def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
         if not callable(phi):
             given = InvalidArgument.describe_parameter(phi)
-            raise InvalidArgument(name="phi", expected="a function", given=given)
+            raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
         for records in (self._training, self._holdout) if vectorized else ():
             if isinstance(records, np.ndarray):
                 check_column_function(phi, records)

@@ -44,16 +44,18 @@ from discreet import balls
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, number, round_up
 from discreet.guarantees import Guarantee
+from discreet.spelling import spelled
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 40  # each keeps 0.618 of the range: 10⁻⁸ of it is left, and the width is flat there
 
 
+@spelled
 def drift(guarantee: Guarantee, *, failure: Number) -> float:
     """How far the mean of any query that the answers suggest can move from the sample's to the
     population's, in the worst ``failure`` of cases; rounded up.
 
-    The guarantee is that of the whole exchange, under replace neighbours. With a failure of 1
+    The ``guarantee`` is that of the whole exchange, under replace neighbours. With a failure of 1
     it is the total variation distance: the bound in expectation.
 
     >>> from discreet.guarantees import GDP, Pure

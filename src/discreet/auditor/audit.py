@@ -29,12 +29,14 @@ from discreet.auditor.witness import Witness
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, probability
 from discreet.guarantees import Guarantee
+from discreet.spelling import spelled
 
 # Of the risk, for a trial in batches. If a batch raises, a second trial has the rest: without an
 # error the first is what it would have been one by one, so each errs at most at its own rate.
 _FIRST = 0.9
 
 
+@spelled
 def audit(
     run: Run,
     pair: Pair | None = None,
@@ -63,6 +65,8 @@ def audit(
     earlier if more would not add to what is shown. With probability ``confidence``, whatever the
     function is, what is reported is true: an honest claim is called violated at most that
     rarely, provided that calls do not depend on earlier ones. No violation found is not a proof.
+    ``progress(done, words)`` is called now and then with the share of the work that is done, from 0
+    to 1, and what is at work; nothing is if left out.
 
     >>> import discreet as dp
     >>> honest = dp.RandomizedResponse(epsilon=2)

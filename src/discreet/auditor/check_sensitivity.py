@@ -16,11 +16,13 @@ from discreet.auditor.searching.search import Raised, Search
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, non_negative, positive
 from discreet.neighbors import Relation
+from discreet.spelling import spelled
 
 _TRIES = 2000
 _SECONDS = 5.0
 
 
+@spelled
 def check_sensitivity(
     f: Callable[[Any], Any],
     domain: Any,
@@ -42,6 +44,9 @@ def check_sensitivity(
     (`discreet.auditor.domains`). Edges of types, values that round, wrap or are no numbers come
     first, small datasets before large ones; the search then climbs from the worst it has seen.
 
+    ``relation`` says which datasets are neighbours: "add-remove" or "replace". ``norm`` says how
+    far apart answers are: "l1" (the sum of all changes, if left out, as Laplace noise needs it),
+    "l2" (as Gaussian noise does), "linf" (the largest) or "l0" (how many numbers change).
     ``size`` is the largest number of records, or (least, most); under replace, where the size is
     public, a single number is the size itself. A dataset is a multiset, so neighbours also come in
     different orders unless ``shuffled`` is False. The search ends after ``tries`` pairs or

@@ -20,10 +20,12 @@ from discreet.auditor.replaying.notes import Notes, Release, copied
 from discreet.auditor.replaying.outputs import opaques, plain, unlike
 from discreet.auditor.replaying.settling import Turn, not_comparable, not_compared, settled
 from discreet.errors import InvalidArgument
+from discreet.spelling import spelled
 
 SameNoise = Callable[[], AbstractContextManager[Any]]
 
 
+@spelled
 def replay(
     run: Callable[..., Any],
     pair: tuple[Any, Any] | None = None,
@@ -154,7 +156,10 @@ def _pair(pair: Any) -> tuple[Any, Any]:
     opaque = any(True for _ in (*opaques(x), *opaques(y)))
     if pair[0] is pair[1] or not (opaque or any(True for _ in unlike(x, y))):
         raise InvalidArgument(
-            name="pair", expected="two different neighbouring inputs", given="two equal ones"
+            name="pair",
+            expected="two different neighbouring inputs",
+            given="two equal ones",
+            hint="let them differ in one person, as in pair=(0, 1) for a count",
         )
     return pair[0], pair[1]
 

@@ -20,6 +20,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import round_up
 from discreet.guarantees import Approx, Guarantee
 from discreet.laws import Finite
+from discreet.spelling import spelled
 
 Pair = tuple[Any, Any]
 Judged = tuple[Judgement, int, Pair]  # pair[i] is the input of the law that is P
@@ -30,6 +31,7 @@ _SECONDS = 15  # for neighbours that are only tried; proofs and given pairs take
 _STRIDE = 7
 
 
+@spelled
 def verify(
     mechanism: Any, claim: Guarantee | None = None, *, pairs: Iterable[Pair] | None = None
 ) -> Verification:
@@ -53,12 +55,14 @@ def verify(
     (True, (2.0, 2.0))
     """
     law = getattr(mechanism, "law", None)
-    if not callable(law):
+    if not callable(law) or isinstance(mechanism, type):
         raise InvalidArgument(
             name="mechanism",
             expected="anything with a method law(value)",
             given=InvalidArgument.describe_parameter(mechanism),
-            hint="for code without a known law use dp.audit",
+            hint="make one first, as in dp.Laplace(sensitivity=1, epsilon=1)"
+            if isinstance(mechanism, type)
+            else "for code without a known law use dp.audit",
         )
     claimed = _claim(mechanism, claim)
     search = _given(pairs) if pairs is not None else plan(mechanism, claimed)

@@ -29,7 +29,9 @@ class Certificate:
     """What was released about whom, under which promise, with what error, and where it stands in
     the ledger. ``verify`` says what of it can be proved.
 
-    It holds nothing that depends on the data but the digest of the released values.
+    It holds nothing that depends on the data but the digest of the released values. It comes with
+    a result (``result.certificate``), or is read by ``load`` or ``from_json``, which check what
+    they are given; ``text`` is its canonical JSON.
 
     >>> Certificate.from_json('{"format":"discreet certificate","version":1}').document["version"]
     1
@@ -54,7 +56,10 @@ class Certificate:
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        """Read a certificate. Whether it holds is for ``verify`` to say."""
+        """Read a certificate from ``text``, the JSON of one; other text is refused.
+
+        Whether it holds is for ``verify`` to say.
+        """
         document = None
         if isinstance(text, str) and len(text) <= _LARGEST:
             try:
@@ -80,12 +85,12 @@ class Certificate:
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file: one line of JSON."""
+        """Write it to the file ``path``: one line of JSON. A file that is there is replaced."""
         Path(path).write_text(f"{self.text}\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
-        """Read it from a file."""
+        """Read it from the file ``path``, which ``save`` wrote; refused if it cannot be read."""
         try:
             with open(path, encoding="utf-8") as file:
                 text = file.read(_LARGEST + 1)
@@ -94,6 +99,7 @@ class Certificate:
                 name="certificate",
                 expected="the path of a text file that can be read",
                 given=f"one that cannot ({getattr(error, 'strerror', None) or 'not UTF-8'})",
+                hint="read the file that certificate.save(path) wrote",
             ) from None
         return cls.from_json(text)
 
@@ -105,7 +111,13 @@ class Certificate:
         result: Any = None,
     ) -> Verdict:
         """What of it can be proved, by other code than that which issued it, and what is taken on
-        trust: see ``discreet.certificate.verify``."""
+        trust.
+
+        ``public_key`` (a file, or 64 hexadecimal digits) says whose signature it must have;
+        ``ledger`` (a path, an address or a `Ledger`) where its charge must stand; ``result`` (CSV,
+        Parquet, Arrow, or a result) which values it must be about. What is left out is not
+        checked, and the verdict says so.
+        """
         from discreet.certificate.verifying import verify
 
         return verify(self, ledger=ledger, public_key=public_key, result=result)

@@ -109,7 +109,7 @@ def find(patterns: Sequence[str | Path]) -> list[str]:
     >>> find(["nowhere/*.parquet"])
     Traceback (most recent call last):
     discreet.errors.InvalidArgument: source must be a file, or a pattern that some files match, \
-got 'nowhere/*.parquet' (str)
+got 'nowhere/*.parquet' (str); check the path, which starts at the current folder
     """
     found: list[str] = []
     for pattern in map(str, patterns):
@@ -123,10 +123,18 @@ got 'nowhere/*.parquet' (str)
                 given=InvalidArgument.describe_parameter(pattern),
                 hint=f'for all files in a folder say "{pattern}/*.parquet"'
                 if path.is_dir()
-                else "",
+                else _elsewhere(pattern),
             )
         found += files
     return found
+
+
+def _elsewhere(pattern: str) -> str:
+    if pattern.startswith(("postgres:", "postgresql:")):
+        return "for a database say dp.table(ibis.connect(address).table(name))"
+    if "://" in pattern:
+        return "fetch the file first: only files of this machine are read"
+    return "check the path, which starts at the current folder"
 
 
 def _footer(path: str) -> pa.Schema:
@@ -138,6 +146,7 @@ def _footer(path: str) -> pa.Schema:
             name="source",
             expected="a Parquet file that can be read",
             given=f"{Path(path).name}, whose footer cannot be read",
+            hint="write it again as Parquet, or end the name of a CSV file in .csv",
         )
     return schema.remove_metadata()
 
@@ -160,6 +169,7 @@ def _differs(path: str, first: str, what: str) -> InvalidArgument:
         name="source",
         expected=f"files of the same {what}",
         given=f"{Path(path).name}, which differs from {Path(first).name}",
+        hint="name files of one kind, or write them anew with the same columns",
     )
 
 

@@ -225,6 +225,9 @@ def _stored(
         expected="a path or pattern of Parquet or CSV files, a pandas, Polars or Spark frame, "
         "an Arrow table or dataset, a DuckDB relation or an Ibis table",
         given=InvalidArgument.describe_data(source),
+        hint="for a dict of columns say dp.table(pyarrow.table(columns))"
+        if isinstance(source, Mapping)
+        else 'as in dp.table("visits.csv")',
     )
 
 

@@ -14,6 +14,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size, unit_interval
 from discreet.guarantees.pure import Pure, pure_band, pure_profile, response_atoms
 from discreet.laws.sharp import sharp
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Approx(Guarantee):
-    """(ε, δ)-differential privacy.
+    """(ε, δ)-differential privacy: P(E) ≤ e^ε·Q(E) + δ for every event E and all neighbours.
+
+    ``epsilon`` is ε, 0 or above. ``delta`` is δ, from 0 to 1, and far below one over the number of
+    people where it shall mean something: 1e-6, say.
 
     >>> promise = Approx(epsilon=1, delta=1e-5)
     >>> promise.delta(1), promise.delta(2)       # δ₀ never goes away
@@ -33,6 +37,7 @@ class Approx(Guarantee):
     epsilon0: Fraction  #: the promised ε, exact
     delta0: Fraction  #: the promised δ, exact
 
+    @spelled
     def __init__(self, epsilon: Number, delta: Number) -> None:
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
         object.__setattr__(self, "delta0", unit_interval(delta, name="delta"))
@@ -41,7 +46,7 @@ class Approx(Guarantee):
         return f"Approx(epsilon={self.epsilon0!r}, delta={self.delta0!r})"
 
     def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 at this δ, rounded up; infinite below δ₀."""
+        """The least ε ≥ 0 at ``delta``, rounded up; infinite below δ₀."""
         target = unit_interval(delta, name="delta")
         if target < self.delta0:
             return math.inf

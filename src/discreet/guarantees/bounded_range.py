@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, repr=False)
 class BoundedRange(Guarantee):
-    """ε-bounded range: what the exponential mechanism and Gumbel noise give.
+    """ε-bounded range: what the exponential mechanism and Gumbel noise give; ``epsilon`` is ε.
 
     It is about half as revealing as `Pure(ε)`, which it implies: the losses may not be ε for
     one output and −ε for another. (Durfee and Rogers 2019; Dong, Durfee and Rogers 2020.)

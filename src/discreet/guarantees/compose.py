@@ -16,12 +16,14 @@ from discreet.guarantees.pure import Pure
 from discreet.guarantees.sampled import OneWay
 from discreet.guarantees.short import bound_up
 from discreet.guarantees.zcdp import ZCDP
+from discreet.spelling import spelled
 
 MOST = 10**9  # of one guarantee
 _FINEST = 1e-9
 _MANY = 64  # sums of more squares are rounded up to multiples of 2⁻¹⁶⁰
 
 
+@spelled
 def compose(
     guarantees: Iterable[Guarantee],
     *,
@@ -30,7 +32,7 @@ def compose(
 ) -> Guarantee:
     """What mechanisms promise that run on the same people, one after another.
 
-    The list of guarantees is fixed beforehand; the questions may depend on earlier answers.
+    The list of ``guarantees`` is fixed beforehand; the questions may depend on earlier answers.
     Gaussians and zCDP have closed forms (μ² and ρ add up), as have equal pure guarantees;
     everything else is convolved. `tolerance` bounds upper/lower − 1 of the ε that are read: by
     default at most 1e-3, on a grid as fine as is cheap; a given one is reached as fast as
@@ -73,7 +75,7 @@ def _read(guarantees: Iterable[Guarantee]) -> tuple[Composition | None, Parts]:
             name="guarantees",
             expected="a list of guarantees",
             given=InvalidArgument.describe_parameter(guarantees),
-            hint="compose([g1, g2]); for k runs of one, g.repeat(k)",
+            hint="write compose([g1, g2]); for k runs of one, g.repeat(k)",
         )
     listed = [getattr(g, "guarantee", g) for g in guarantees]  # mechanisms will do
     for place, g in enumerate(listed):
@@ -82,7 +84,7 @@ def _read(guarantees: Iterable[Guarantee]) -> tuple[Composition | None, Parts]:
                 name=f"guarantees[{place}]",
                 expected="a guarantee or a mechanism, such as Pure(1) or Laplace(...).guarantee",
                 given=InvalidArgument.describe_parameter(g),
-                hint="for k runs of one, g.repeat(k)",
+                hint="write compose([dp.Pure(1), dp.Pure(1)]); for k runs of one, g.repeat(k)",
             )
     compositions = [g for g in listed if isinstance(g, Composition)]
     longest = max(compositions, key=lambda g: len(g.parts), default=None)

@@ -50,10 +50,11 @@ _FAINT = Fraction(1, 10**9)  # searches need not look at a smaller δ
 class Composition(Guarantee):
     """Guarantees that hold together: pairs of a guarantee and how often it was used.
 
-    Made by `dp.compose` and `g.repeat`. Answers come with both bounds: `bracket` gives them,
-    `epsilon` and `delta` are the upper ones. The grid is refined until the bracket is within
-    `tolerance` or `memory` bytes are in use; where that is not reached, the answer is still an
-    upper bound, and a `LooseBound` warning says how loose it is.
+    Made by `dp.compose` and `g.repeat`, which check and merge its ``parts``, those pairs. Answers
+    come with both bounds: `bracket` gives them, `epsilon` and `delta` are the upper ones. The grid
+    is refined until the bracket is within ``tolerance`` (relative; 0.001 unless given) or
+    ``memory`` bytes are in use (1 GiB unless given); where that is not reached, the answer is still
+    an upper bound, and a `LooseBound` warning says how loose it is.
 
     >>> from discreet.guarantees import LaplacePair, compose
     >>> both = compose([LaplacePair(epsilon=1), LaplacePair(epsilon=0.5)])
@@ -76,7 +77,7 @@ class Composition(Guarantee):
     # -- reading ---------------------------------------------------------------------------------
 
     def delta(self, epsilon: Number) -> float:
-        """δ at this ε (any real number), rounded up."""
+        """δ at ``epsilon`` (any real number), rounded up."""
         if self._closed is not None:
             return super().delta(epsilon)
         x = min(number(epsilon, name="epsilon"), _FARTHEST)
@@ -93,11 +94,11 @@ class Composition(Guarantee):
         return min(1.0, math.nextafter(-math.expm1(x) + math.exp(x) * other, 2) * (1 + 2**-50))
 
     def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 found for this δ, rounded up; infinite if there is none."""
+        """The least ε ≥ 0 found for ``delta``, rounded up; infinite if there is none."""
         return self.bracket(delta)[1]
 
     def bracket(self, delta: Number) -> tuple[float, float]:
-        """Bounds (lower, upper) on the least ε ≥ 0 at this δ."""
+        """Bounds (lower, upper) on the least ε ≥ 0 at ``delta``."""
         target = unit_interval(delta, name="delta")
         if self._closed is not None:
             upper = super().epsilon(target)
@@ -166,13 +167,17 @@ class Composition(Guarantee):
         return found
 
     def tradeoff(self, false_alarm_rate: Number) -> float:
-        """The best hit rate of any attacker with this false-alarm rate, rounded up."""
+        """The best hit rate of any attacker with this ``false_alarm_rate``, rounded up."""
         return attacker.best_hit_rate(
             self.delta, false_alarm_rate, largest=self._most, search=self._near.delta
         )
 
     def posterior(self, prior: Number, event_probability: Number = 0) -> float:
-        """The most that a belief of `prior` in a fact about one person can become."""
+        """The most that a belief of ``prior`` in a fact about one person can become.
+
+        For every single output if ``event_probability`` is 0, as it is if left out; else for every
+        event of at least this probability.
+        """
         return attacker.posterior(self, prior, event_probability, search=self._near.delta)
 
     @cached_property
@@ -203,7 +208,11 @@ class Composition(Guarantee):
         memory: int,
         starts: Mapping[bool, Start],
     ) -> Composition:
-        """Compose guarantees by how often each is used."""
+        """Compose guarantees by how often each is used: `dp.compose`, without its checks.
+
+        ``counts`` is that number for each guarantee. ``starts`` are grids of a shorter composition
+        to go on from (`followed_by`); an empty dict for none.
+        """
         made = Composition(tuple(counts.items()), tolerance, memory, starts)
         made.__dict__["counts"] = counts  # hashed once; thousands of fractions take their time
         return made

@@ -15,6 +15,7 @@ from discreet.guarantees.bands import UNIT, Band, FloatArray, band
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size
 from discreet.laws.normal import upper_normal
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
@@ -29,6 +30,9 @@ _UNDERFLOW = 1e-300  # what exp may have lost by returning 0
 class GDP(Guarantee):
     """μ-Gaussian differential privacy: exactly what Gaussian noise of σ = Δ/μ gives.
 
+    ``mu`` is μ, 0 or above: neighbours are as hard to tell apart as N(0, 1) and N(μ, 1); μ² adds
+    up.
+
     >>> promise = GDP(mu=1)
     >>> promise.tv                   # 2Φ(μ/2) − 1
     0.38292492254802624
@@ -40,6 +44,7 @@ class GDP(Guarantee):
 
     mu: Fraction
 
+    @spelled
     def __init__(self, mu: Number) -> None:
         object.__setattr__(self, "mu", non_negative(mu, name="mu"))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -43,6 +43,11 @@ class Guarantee(ABC):
     >>> g.delta(0.5), g.epsilon(0.1), g.tv
     (0.28764913664496794, 0.852905101364322, 0.4621171572600098)
     """
+
+    def __add__(self, other: object) -> NoReturn:
+        raise TypeError("promises are composed, not added: write compose([first, second])")
+
+    __radd__ = __add__
 
     # -- the pair, written down by each notion -------------------------------------------------
 
@@ -121,18 +126,20 @@ class Guarantee(ABC):
     # -- what it means ---------------------------------------------------------------------------
 
     def delta(self, epsilon: Number) -> float:
-        """δ at this ε (any real number), rounded up."""
+        """δ at ``epsilon`` (any real number), rounded up."""
         return profile.delta_at(self._orders, epsilon)
 
     def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 whose δ is at most this one, rounded up; infinite if there is none.
+        """The least ε ≥ 0 whose δ is at most ``delta``, rounded up; infinite if there is none.
 
-        At δ = 0 it is the multiplicative distance: the most that any log ratio can be.
+        ``delta`` is from 0 to 1, and far below one over the number of people where it shall mean
+        something: 1e-6, say. At 0 it is the multiplicative distance: the most that any log ratio
+        can be.
         """
         return profile.epsilon_at(self._orders, delta, bounded=self._bounded)
 
     def bracket(self, delta: Number) -> tuple[float, float]:
-        """Bounds (lower, upper) on the least ε ≥ 0 at this δ; `epsilon` is the upper one."""
+        """Bounds (lower, upper) on the least ε ≥ 0 at ``delta``; `epsilon` is the upper one."""
         return profile.just_below(self.epsilon(delta)), self.epsilon(delta)
 
     @property
@@ -147,7 +154,11 @@ class Guarantee(ABC):
         return self.tv
 
     def tradeoff(self, false_alarm_rate: Number) -> float:
-        """The best hit rate of any attacker with this false-alarm rate, rounded up.
+        """The best hit rate of any attacker with this ``false_alarm_rate``, rounded up.
+
+        An attacker says from the output whether a person's data is in it. The false-alarm rate,
+        from 0 to 1, is how often that is said of a person whose data is not, and the hit rate how
+        often it is said of one whose data is.
 
         >>> from discreet.guarantees import Pure
         >>> Pure(epsilon=1).tradeoff(0.01)          # at most e^ε times as often
@@ -156,9 +167,10 @@ class Guarantee(ABC):
         return attacker.best_hit_rate(self.delta, false_alarm_rate, largest=self.epsilon(0))
 
     def posterior(self, prior: Number, event_probability: Number = 0) -> float:
-        """The most that a belief of `prior` in a fact about one person can become.
+        """The most that a belief of ``prior`` in a fact about one person can become.
 
-        For every single output if `event_probability` is 0, which is 1 for certain where δ
+        ``prior`` is how sure somebody is before the output, from 0 to 1. It holds for every single
+        output if ``event_probability`` is 0, as it is if left out, which is 1 for certain where δ
         never reaches 0; else for every event of at least this probability.
 
         >>> from discreet.guarantees import GDP, Pure
@@ -173,10 +185,10 @@ class Guarantee(ABC):
 
     @abstractmethod
     def group(self, k: int) -> Guarantee:
-        """What is promised to k people together."""
+        """What is promised to ``k`` people together: to one whose rows count k times, say."""
 
     def repeat(self, k: int) -> Guarantee:
-        """What k runs promise, on the same people, each chosen knowing the answers before.
+        """What ``k`` runs promise, on the same people, each chosen knowing the answers before.
 
         >>> from discreet.guarantees import Pure
         >>> round(Pure(epsilon=0.1).repeat(100).delta(2), 9)
@@ -225,7 +237,7 @@ class Guarantee(ABC):
 
     @staticmethod
     def from_json(text: str) -> Guarantee:
-        """Read what `to_json` wrote."""
+        """Read ``text``, as `to_json` wrote it; the guarantee may be of any class."""
         from discreet.guarantees.interchange.documents import from_json
 
         return from_json(text)

@@ -26,8 +26,8 @@ _MOST_ATOMS = 4096  # with more steps, the noise is as good as real
 class LaplacePair(Guarantee):
     """Laplace noise of scale t under a shift of Δ, with ε = Δ/t: tighter than `Pure(ε)`.
 
-    With `steps=None` the noise is real. With `steps=n` it is the discrete law
-    P(k) ∝ e^(−|k|/t) on a grid where the shift is n whole steps.
+    ``epsilon`` is that ε. Without ``steps`` the noise is real. With ``steps=n`` it is the discrete
+    law P(k) ∝ e^(−|k|/t) on a grid where the shift is n whole steps.
 
     >>> LaplacePair(epsilon=2).delta(0.5)              # scale 2, Δ = 4
     0.5276334472589853

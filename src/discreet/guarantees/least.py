@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Least(Guarantee):
-    """All of the facts hold for the same mechanism, so at each ε the best of them does.
+    """All of the ``facts``, guarantees, hold for the same mechanism, so at each ε the best does.
 
     Composed, it stands for the lower convex envelope of that in e^ε, below which the true
     profile must lie.

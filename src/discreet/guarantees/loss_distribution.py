@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class LossDistribution(Guarantee):
     """What it takes to tell two given laws apart, whichever of them comes first.
 
-    Made by `from_laws`. For continuous laws there are two tables of outcomes: a pessimistic
-    one, which is a little too easy to tell apart, and an optimistic one, which is a little too
+    Made by `from_laws`. For continuous laws there are two tables of outcomes: a ``pessimistic``
+    one, which is a little too easy to tell apart, and an ``optimistic`` one, which is a little too
     hard; `bracket` reads both, everything else the first.
 
     >>> g = LossDistribution.from_laws([0.5, 0.5], [0.25, 0.75])
@@ -51,13 +51,15 @@ class LossDistribution(Guarantee):
         support: tuple[float, float] | None = None,
         cells: int = 4096,
     ) -> LossDistribution:
-        """Compare two laws, given as arrays of probabilities or by their log densities.
+        """Compare two laws ``p`` and ``q`` of the output, one for each of two neighbours.
 
-        Arrays are exact: the floats or fractions given are the probabilities, and what they
-        lack to 1 beyond rounding counts as failure. Log densities are functions of an array of
-        reals, over a `support` of two floats, infinite ones included. They are integrated
-        numerically, so the answer is as good as that: it is meant for laws this package does
-        not know.
+        Both are arrays, with the probabilities of the same outcomes in the same order, or both
+        are log densities. Arrays are exact: the floats or fractions given are the probabilities,
+        and what they lack to 1 beyond rounding counts as failure. Log densities are functions of
+        an array of reals, over a ``support`` of two floats, infinite ones included. They are
+        integrated numerically, over so many ``cells`` of the support: more cells make the bracket
+        narrower and take longer in proportion. The answer is as good as that: it is meant for laws
+        this package does not know.
 
         >>> import numpy as np
         >>> def laplace(shift):
@@ -83,7 +85,7 @@ class LossDistribution(Guarantee):
         return f"LossDistribution({len(self.pessimistic.pairs)} outcomes)"
 
     def bracket(self, delta: Number) -> tuple[float, float]:
-        """Bounds (lower, upper) on the least ε ≥ 0 at this δ, from the two tables."""
+        """Bounds (lower, upper) on the least ε ≥ 0 at ``delta``, from the two tables."""
         upper = self.epsilon(delta)
         if self.optimistic is self.pessimistic:
             return just_below(upper), upper
@@ -96,7 +98,7 @@ class LossDistribution(Guarantee):
         return min(just_below(lower), upper), upper
 
     def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 at this δ, rounded up; at δ = 0 the multiplicative distance."""
+        """The least ε ≥ 0 at ``delta``, rounded up; at 0 the multiplicative distance."""
         if unit_interval(delta, name="delta") > 0:
             return super().epsilon(delta)
         largest = max(table.largest_loss for table in self._tables)

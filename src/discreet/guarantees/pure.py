@@ -14,6 +14,7 @@ from discreet.exact import Number, non_negative
 from discreet.guarantees.bands import LARGEST, UNIT, Atoms, Band, FloatArray, atoms, ends, widen
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Pure(Guarantee):
-    """ε-differential privacy.
+    """ε-differential privacy: no output is more than e^ε times as likely from one dataset as from
+    its neighbour. ``epsilon`` is ε, 0 or above: with 1 it is 2.72 times, with 0.1 it is 1.11 times.
 
     >>> promise = Pure(epsilon=1)
     >>> promise.tv                      # tanh(ε/2), reached by randomized response
@@ -36,6 +38,7 @@ class Pure(Guarantee):
 
     epsilon0: Fraction  #: the promised ε, exact
 
+    @spelled
     def __init__(self, epsilon: Number) -> None:
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
 

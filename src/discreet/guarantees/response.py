@@ -27,7 +27,8 @@ _MOST = 10**18
 class ResponsePair(Guarantee):
     """k-ary randomized response: the truth is e^ε times as likely as each other category.
 
-    With two categories it is `Pure(ε)`; with more, two true answers share the other k − 2.
+    ``epsilon`` is ε, and ``categories`` is k. With two categories it is `Pure(ε)`; with more, two
+    true answers share the other k − 2.
 
     >>> ResponsePair(epsilon=1, categories=2).tv
     0.4621171572600098

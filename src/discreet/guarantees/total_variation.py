@@ -14,6 +14,7 @@ from discreet.exact import Number
 from discreet.guarantees.bands import Atoms, Band, FloatArray, atoms, ends
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size, unit_interval
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 class TotalVariation(Guarantee):
     """TV stability, the weakest notion here: it allows releasing one person in 1/t outright.
 
-    Its profile is t for every ε ≥ 0: nothing better holds when the mechanism may fail.
+    ``tv`` is t, from 0 to 1: how much likelier any event can be made by one person. Its profile is
+    t for every ε ≥ 0: nothing better holds when the mechanism may fail.
 
     >>> promise = TotalVariation(tv=0.25)
     >>> promise.delta(0), promise.delta(100)
@@ -36,6 +38,7 @@ class TotalVariation(Guarantee):
 
     tv0: Fraction  #: the promised distance, exact
 
+    @spelled
     def __init__(self, tv: Number) -> None:
         object.__setattr__(self, "tv0", unit_interval(tv, name="tv"))
 
@@ -43,7 +46,7 @@ class TotalVariation(Guarantee):
         return f"TotalVariation(tv={self.tv0!r})"
 
     def epsilon(self, delta: Number) -> float:
-        """0 from δ = t on, infinite below."""
+        """0 where ``delta`` is t or more, infinite below."""
         return 0.0 if unit_interval(delta, name="delta") >= self.tv0 else math.inf
 
     def group(self, k: int) -> TotalVariation:

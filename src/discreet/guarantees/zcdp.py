@@ -15,6 +15,7 @@ from discreet.guarantees.bands import UNIT, Band, FloatArray, ends, widen
 from discreet.guarantees.gdp import GDP
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import group_size
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, init=False, repr=False)
 class ZCDP(Guarantee):
     """ρ-zCDP (Bun and Steinke 2016). Gaussian noise has ρ = (Δ/σ)²/2; ρ adds up.
+
+    ``rho`` is ρ, 0 or above.
 
     >>> promise = ZCDP(rho=0.5)
     >>> round(promise.epsilon("1e-5"), 6)
@@ -33,6 +36,7 @@ class ZCDP(Guarantee):
 
     rho: Fraction
 
+    @spelled
     def __init__(self, rho: Number) -> None:
         object.__setattr__(self, "rho", non_negative(rho, name="rho"))
 
@@ -40,7 +44,8 @@ class ZCDP(Guarantee):
         return f"ZCDP(rho={self.rho!r})"
 
     def bracket(self, delta: Number) -> tuple[float, float]:
-        """Gaussian noise of this ρ is below, what is proved for all mechanisms above."""
+        """Bounds (lower, upper) on the least ε ≥ 0 at ``delta``: the ε of Gaussian noise of this ρ,
+        and what is proved for all mechanisms."""
         if self.rho == 0:
             return 0.0, 0.0
         mu = 2 * self.rho / sqrt_up(2 * self.rho)  # at most √(2ρ)

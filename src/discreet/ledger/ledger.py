@@ -22,6 +22,7 @@ from discreet.ledger.verifying import Verification, verify
 from discreet.neighbors import Relation
 from discreet.release import Result
 from discreet.release.storing import from_bytes
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from discreet.plot import Plot
@@ -46,6 +47,7 @@ class Ledger:
     ['ε = 0.4 of dataset "visits"', 'ε = 0.4 of analyst "ann"']
     """
 
+    @spelled
     def __init__(
         self,
         location: str | PathLike[str],
@@ -116,6 +118,7 @@ class Ledger:
         """All analysts of all datasets, as they are now."""
         return self._accounts("analyst")
 
+    @spelled
     def add_group(
         self,
         name: str,
@@ -125,7 +128,13 @@ class Ledger:
         relation: Relation | str = Relation.ADD_REMOVE,
     ) -> Account:
         """A cap above several datasets that hold the same people: what all of them together may
-        cost one person. Datasets join it when they are added."""
+        cost one person. Datasets join it when they are added, by its ``name``.
+
+        ``budget`` is the cap: ``dp.Pure(3)``, ``dp.ZCDP``, ``dp.GDP`` or ``dp.Approx``.
+        ``slack`` is the part of δ for mechanisms that fail outright with a small probability; half
+        of an ``Approx`` budget's δ, and 0 for others, if left out.
+        ``relation`` says what stays hidden, and must be that of its datasets.
+        """
         fields = {
             "cap": Cap.read(budget, slack).to_document(),
             "kind": "group",
@@ -134,6 +143,7 @@ class Ledger:
         }
         return self._add(fields, budget, slack)
 
+    @spelled
     def add_dataset(
         self,
         name: str,
@@ -146,8 +156,12 @@ class Ledger:
     ) -> Account:
         """A dataset with its cap, which is fixed from now on: adding rows changes nothing.
 
+        ``name`` is what sessions call it; ``budget`` is the cap, as in ``dp.Pure(3)``.
+        ``slack`` is the part of δ for mechanisms that fail outright with a small probability; half
+        of an ``Approx`` budget's δ, and 0 for others, if left out.
         ``unit`` names the column that says whose row it is, if a row is not a person;
-        ``relation`` says what stays hidden. One that is there already must have the same.
+        ``relation`` says what stays hidden; ``groups`` are the names of groups that it joins, added
+        before. One that is there already must have the same.
         """
         cap, neighbours = Cap.read(budget, slack), Relation.parse(relation)
         state = self._journal.current()
@@ -164,6 +178,7 @@ class Ledger:
         }
         return self._add(fields, budget, slack)
 
+    @spelled
     def add_analyst(
         self,
         name: str,
@@ -172,9 +187,10 @@ class Ledger:
         budget: Budget | None = None,
         slack: Number | None = None,
     ) -> Account:
-        """Someone who may ask about a dataset, with a cap of their own if one is given.
+        """Someone who may ask about a ``dataset``, with a cap of their own if one is given.
 
-        The dataset's cap binds whatever the caps of its analysts add up to.
+        ``name`` is who asks; ``budget`` and ``slack`` are the cap, as in ``add_dataset``. The
+        dataset's cap binds whatever the caps of its analysts add up to.
         """
         data = find(self._journal.current(), "dataset", None, dataset)
         fields = {
@@ -195,6 +211,7 @@ class Ledger:
         who = None if analyst is None else find(state, "analyst", data.number, analyst)
         return LedgerPurse(self._journal, data, who)
 
+    @spelled
     def charge(
         self,
         cost: Guarantee,
@@ -206,7 +223,10 @@ class Ledger:
     ) -> Entry:
         """Charge for a release made by hand, before it is made; refused if a cap would break.
 
-        Sessions do this by themselves.
+        ``cost`` is a guarantee, such as ``mechanism.guarantee``, and ``question`` says in words
+        what is released of the ``dataset``. ``analyst`` is who asks; left out, no analyst's cap
+        binds. A charge under an ``idempotency_key`` is made once: asked again it is refused,
+        and nothing more is charged. Left out, every call charges. Sessions do this by themselves.
         """
         if not isinstance(cost, Guarantee):
             raise InvalidArgument(
@@ -226,7 +246,7 @@ class Ledger:
         return purse.charge(Claim(words, cost, digest, key=key))
 
     def history(self, dataset: str | None = None, analyst: str | None = None) -> History:
-        """What was charged, oldest first; of one dataset or analyst, if named."""
+        """What was charged, oldest first; of one ``dataset`` or ``analyst``, if named."""
         state = self._journal.current()
         data = None if dataset is None else find(state, "dataset", None, dataset).number
         if analyst is not None:
@@ -240,11 +260,12 @@ class Ledger:
         )
 
     def entry(self, number: int) -> Entry | None:
-        """The charge with this number in the journal; none if it is not one."""
+        """The charge with this ``number`` in the journal; none if it is not one."""
         return self._journal.entry(number)
 
     def plot(self, dataset: str, analyst: str | None = None) -> Plot:
-        """What was spent of a dataset over time, by whom, against its cap; ``.save("x.svg")``."""
+        """What was spent of a ``dataset`` over time, by whom, against its cap, or by one
+        ``analyst`` alone; ``.save("x.svg")``."""
         from discreet.ledger.pictures import draw
 
         data = find(self._journal.current(), "dataset", None, dataset)
@@ -252,13 +273,16 @@ class Ledger:
         return draw(self.history(dataset, analyst), dataset=dataset, account=data.filter)
 
     def unanswered(self, dataset: str | None = None) -> tuple[Entry, ...]:
-        """Charges without a stored answer: made by hand, still running, or cut off by a crash."""
+        """Charges without a stored answer: made by hand, still running, or cut off by a crash; of
+        one ``dataset``, if named."""
         found = self._journal.unanswered()
         return tuple(entry for entry in found if dataset in (None, entry.dataset))
 
     def recall(self, entry: Entry | int) -> Result:
-        """What was released for a charge of ``history()``, or the one with this number: free, and
-        the same noise."""
+        """The answer of an earlier release: free, and the same noise.
+
+        ``entry`` is one of ``history()``, or the number of its record. Refused if it has no answer.
+        """
         number = entry.number if isinstance(entry, Entry) else entry
         own = self._journal.entry(number) if type(number) is int else None
         same = own is not None and (own.number == entry or own.hash == getattr(entry, "hash", ""))
@@ -273,7 +297,8 @@ class Ledger:
         return from_bytes(reply)
 
     def hash_of(self, number: int) -> str | None:
-        """The hash of a record, to be compared with one noted elsewhere; none if there is none."""
+        """The hash of the record ``number``, counted from 1, to be compared with one noted
+        elsewhere; none if there is none."""
         with self._journal.store.reading() as transaction:
             self._journal.catch_up(transaction)
             row = transaction.row(number)

@@ -85,6 +85,13 @@ class SqliteStore:
 
     def _begin(self, *, create: bool) -> None:
         journal, head = _is_there(self.path), self._head.path.exists()
+        if self.path.is_dir():
+            raise InvalidArgument(
+                name="ledger",
+                expected="the path of a file",
+                given="that of a folder",
+                hint='name a file in it, as in ledger="people.ledger"',
+            )
         if journal and not head:
             raise LedgerDamaged(
                 f"the head of the ledger, {self._head.path.name}, is missing: without it nobody "

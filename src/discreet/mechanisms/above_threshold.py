@@ -13,6 +13,7 @@ from discreet.guarantees import Pure
 from discreet.inputs import Stream
 from discreet.laws.sparse_vector import FirstAbove
 from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True, init=False)
@@ -20,8 +21,9 @@ class AboveThreshold:
     """Finds the first score at or above a threshold: ε-differential privacy, however far it looks.
 
     It is ``SparseVector`` with one hit, which says more about the noise, and which can be asked
-    one score at a time or for the lead of the hit. One person can move each score by at most
-    ``sensitivity``; say ``monotone=True`` if that is all up or all down.
+    one score at a time or for the lead of the hit. ``threshold`` is in the units of the scores, and
+    public. One person can move each score by at most ``sensitivity``; say ``monotone=True`` if that
+    is all up or all down. ``epsilon`` is the ε of a whole run.
 
     Cost: ``guarantee``. Error: ``error(0.95, queries=k)`` in the units of the scores.
 
@@ -34,6 +36,7 @@ class AboveThreshold:
 
     sparse: SparseVector
 
+    @spelled
     def __init__(
         self, *, sensitivity: Number, epsilon: Number, threshold: Number, monotone: bool = False
     ) -> None:
@@ -65,8 +68,9 @@ class AboveThreshold:
     def release(self, stream: ArrayLike | Iterable[int | float]) -> int | None:
         """Return the index of the first score found above, or None if the stream ends before.
 
-        A list or array is compared at once; any other iterable is read one score at a time and
-        no further than the hit. Each call spends ``guarantee``.
+        ``stream`` holds the scores in order. A list or array is compared at once; any other
+        iterable is read one score at a time and no further than the hit. Each call spends
+        ``guarantee``.
         """
         answers = self.sparse.release(stream)
         return len(answers) - 1 if answers and answers[-1] else None
@@ -77,9 +81,11 @@ class AboveThreshold:
         return self.sparse.guarantee
 
     def error(self, confidence: Number = Fraction(95, 100), *, queries: int) -> float:
-        """Return α such that, with this probability, the result on k scores is α-right.
+        """Return α such that, with probability ``confidence``, the result is α-right.
 
         That is: the score found is at least threshold − α, all before it at most threshold + α.
+        ``confidence`` is between 0 and 1; 0.95 if left out. ``queries`` is how many scores there
+        are.
         """
         return self.sparse.error(confidence, queries=queries)
 

@@ -14,6 +14,7 @@ from discreet.mechanisms.families import Family
 from discreet.mechanisms.noise_search import least_noise
 from discreet.mechanisms.poisson_sampled import Mechanism
 from discreet.mechanisms.run_target import RunTarget
+from discreet.spelling import spelled
 
 M = TypeVar("M", bound=Mechanism)
 
@@ -23,6 +24,7 @@ _ROUGH = 2.0**-10
 _NUDGES = 12
 
 
+@spelled
 def calibrate(
     family: type[M],
     *,
@@ -35,11 +37,12 @@ def calibrate(
 ) -> M:
     """Return the mechanism with the least noise that keeps a promise, or the most within an error.
 
-    With ``target`` it is the one with the least noise such that ``count`` runs of it, on the same
-    people and one after another, are certain to be within that guarantee. With ``rate`` each run
-    is on a new Poisson sample of that rate (see ``PoissonSampled``). With ``error`` it is the one
-    with the least privacy loss whose ``error(confidence)`` is at most that, at 0.95 by default.
-    All other parameters are the family's own, and what its ``error`` asks for (``candidates=``).
+    ``family`` is the class of the mechanism, such as ``dp.Gaussian``. With ``target`` it is the one
+    with the least noise such that ``count`` runs of it, on the same people and one after another,
+    are certain to be within that guarantee. With ``rate`` each run is on a new Poisson sample of
+    that rate (see ``PoissonSampled``). With ``error`` it is the one with the least privacy loss
+    whose ``error(confidence)`` is at most that, at 0.95 by default. All other ``parameters`` are
+    the family's own, and what its ``error`` asks for (``candidates=``).
 
     The noise is the least up to one part in a million, or as far as the bracket of a composition
     is open; where all runs together have a closed form, up to rounding.

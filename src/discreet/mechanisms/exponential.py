@@ -23,6 +23,7 @@ from discreet.mechanisms.grids import check_noise
 from discreet.mechanisms.scores import read_flag, read_scores
 from discreet.noise.argmax import argmax
 from discreet.sensitivity import Sensitivity
+from discreet.spelling import spelled
 
 MOST_POINTS: Final = 10**7
 _EXACT_FLOAT: Final = 1 << 53
@@ -55,6 +56,7 @@ class Exponential:
     epsilon: Fraction
     monotone: bool
 
+    @spelled
     def __init__(
         self, *, sensitivity: Number | Sensitivity, epsilon: Number, monotone: bool = False
     ) -> None:
@@ -85,8 +87,8 @@ class Exponential:
         """Return the chosen point of lower, lower + step, ... up to upper.
 
         ``utility`` is called once with all points (``grid_points``) as a float64 array and
-        returns as many utilities. Interval and step are public: they may not be taken from the
-        data. Each call spends ``guarantee``.
+        returns as many utilities. ``interval``, (lower, upper), and ``step`` are public: they may
+        not be taken from the data. Each call spends ``guarantee``.
 
         >>> ages = np.array([31, 44, 45, 52, 60])
         >>> def balance(point):                       # a private median
@@ -115,6 +117,9 @@ class Exponential:
 
     def error(self, confidence: Number = Fraction(95, 100), *, candidates: int) -> float:
         """Return w such that the chosen utility is within w of the best, with this probability.
+
+        ``confidence`` is between 0 and 1; 0.95 if left out. ``candidates`` is K, how many there
+        are to choose from.
 
         It is scale·(ln K + ln(1/(1 − confidence))), rounded up: whatever the utilities, those
         that are worse by more have weights of at most (1 − confidence)/K of the best one's.

@@ -53,6 +53,7 @@ class Family(Generic[M]):
                 name="family",
                 expected=f"one of {', '.join(sorted(known.__name__ for known in _FAMILIES))}",
                 given=given or InvalidArgument.describe_parameter(mechanism),
+                hint="pass the class, as in dp.calibrate(dp.Laplace, sensitivity=1, error=5)",
             )
         for name in _NOISE:
             if name in parameters:

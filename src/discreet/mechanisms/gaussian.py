@@ -19,6 +19,7 @@ from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
 from discreet.noise import gaussian as noise
 from discreet.sensitivity import Sensitivity
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True, init=False)
@@ -30,6 +31,7 @@ class Gaussian:
     ``rho`` (zero-concentrated), ``mu`` (Gaussian DP) or ``sigma`` (the noise). Integers in
     give integers out, floats in give floats on a fine grid: both are the exact rounding of
     the textbook mechanism, so its guarantee holds word for word.
+    ``step`` fixes the grid: 1 for integers, "fine" for floats, or a power of two.
 
     Cost: ``guarantee``. Error: ``error(0.95)`` for a 95 % half-width, about 2·σ.
 
@@ -44,6 +46,7 @@ class Gaussian:
     sigma: Fraction
     step: Step
 
+    @spelled
     def __init__(
         self,
         *,
@@ -62,7 +65,7 @@ class Gaussian:
                 name="delta",
                 expected="given together with epsilon, and only then",
                 given=InvalidArgument.describe_parameter(delta),
-                hint="a Gaussian has no finite epsilon at delta = 0",
+                hint="a Gaussian has no finite epsilon at delta = 0; as in epsilon=1, delta=1e-6",
             )
         object.__setattr__(self, "sensitivity", size)
         exact = _sigma(size, chosen, given, delta)
@@ -101,10 +104,10 @@ class Gaussian:
         return GDP(self.mu)
 
     def error(self, confidence: Number = Fraction(95, 100)) -> float:
-        """Return w such that |released − true| ≤ w with at least this probability.
+        """Return w such that |released − true| ≤ w with probability ``confidence`` at least.
 
-        It holds for integers and for floats. With ``step=1`` it is the least such w for
-        integers, and floats may be off by 1 more.
+        ``confidence`` is between 0 and 1; 0.95 if left out. It holds for integers and for floats.
+        With ``step=1`` it is the least such w for integers, and floats may be off by 1 more.
         """
         return self._noise.error(self.law, confidence)
 

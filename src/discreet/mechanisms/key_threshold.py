@@ -23,6 +23,7 @@ from discreet.mechanisms.key_noise import KeyNoise, Reaches
 from discreet.mechanisms.key_table import KeyTable, check_length, key_table
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.values import read
+from discreet.spelling import spelled
 
 Rule = Literal["optimal", "laplace", "gaussian"]
 
@@ -31,6 +32,8 @@ Rule = Literal["optimal", "laplace", "gaussian"]
 class KeyThreshold:
     """Keeps keys that enough units hold, such as the wards that occur in a table of visits.
 
+    ``epsilon`` and ``delta`` are the promise of one release; δ should be far below one over the
+    number of units, 1e-6 say.
     ``release`` takes how many units (people) hold each key, where one unit holds at most
     ``max_groups`` keys, and adding or removing a unit is what stays hidden ((ε, δ), add-remove).
     A key of one unit is kept with probability at most δ/max_groups, a key of none never.
@@ -58,6 +61,7 @@ class KeyThreshold:
     max_groups: int
     rule: Rule
 
+    @spelled
     def __init__(
         self, *, epsilon: Number, delta: Number, max_groups: int = 1, rule: Rule = "optimal"
     ) -> None:
@@ -70,6 +74,10 @@ class KeyThreshold:
 
     def release(self, units_per_key: ArrayLike | Mapping[Any, int]) -> Any:
         """Return which keys are kept: a frozenset for a mapping, a mask for an array of counts.
+
+        ``units_per_key`` maps each key to how many units hold it, a whole number, or is an array
+        of these numbers. One unit may be counted in at most ``max_groups`` of them: that is for
+        the caller to see to, and not checked here.
 
         Publish the kept keys only: which others there were, how many, and in what order, is
         part of the data. Counts below 0 count as 0. Each call spends ``guarantee``.
@@ -131,7 +139,7 @@ class KeyThreshold:
         return self._rule.threshold if isinstance(self._rule, KeyNoise) else None
 
     def keep_probability(self, n: ArrayLike) -> Any:
-        """Return the share of keys of n units that are discovered; an array for an array.
+        """Return the share of keys of ``n`` units that are discovered; an array for an array.
 
         >>> KeyThreshold(epsilon=1, delta=0.01).keep_probability([1, 2, 3]).round(3)
         array([0.01 , 0.037, 0.111])
@@ -141,7 +149,10 @@ class KeyThreshold:
         return shares[place] if np.ndim(n) else float(shares[0])
 
     def error(self, confidence: Number = Fraction(95, 100)) -> int:
-        """Return the least size at which a key is kept with at least this probability."""
+        """Return how many units a key needs to be kept with probability ``confidence`` at least.
+
+        ``confidence`` is between 0 and 1; 0.95 if left out.
+        """
         return self._rule.least_size(probability(confidence, name="confidence"))
 
     @property

@@ -19,6 +19,7 @@ from discreet.mechanisms.choice import exactly_one, positive_sensitivity
 from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
 from discreet.noise import laplace as noise
 from discreet.sensitivity import Sensitivity
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True, init=False)
@@ -47,6 +48,7 @@ class Laplace:
     step: Step
     largest: Fraction  #: how far a single number moves at most
 
+    @spelled
     def __init__(
         self,
         *,
@@ -126,10 +128,10 @@ class Laplace:
         return LaplacePair(epsilon, steps=int(move))
 
     def error(self, confidence: Number = Fraction(95, 100)) -> float:
-        """Return w such that |released − true| ≤ w with at least this probability.
+        """Return w such that |released − true| ≤ w with probability ``confidence`` at least.
 
-        It holds for integers and for floats. With ``step=1`` it is the least such w for
-        integers, and floats may be off by 1 more.
+        ``confidence`` is between 0 and 1; 0.95 if left out. It holds for integers and for floats.
+        With ``step=1`` it is the least such w for integers, and floats may be off by 1 more.
         """
         return self._noise.error(self.law, confidence)
 

@@ -24,6 +24,7 @@ from discreet.mechanisms.scores import read_flag, read_scores
 from discreet.noise.argmax import Kind, argmax
 from discreet.noise.grid import FloatGrid, fine_exponent
 from discreet.sensitivity import Sensitivity
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A candidate, and by how much its noisy score leads the runner-up's."""
+    """A candidate, and by how much its noisy score leads the runner-up's.
+
+    ``NoisyMax(gap=True)`` returns it. ``index`` is the candidate's place among the scores, from 0;
+    ``gap`` is in the units of the scores, noise included.
+
+    >>> best = NoisyMax(sensitivity=1, epsilon=1, gap=True).release([120, 500, 80])
+    >>> best.index, 280 < best.gap < 480
+    (1, True)
+    """
 
     index: int
     gap: float
@@ -71,6 +80,7 @@ class NoisyMax:
     noise: Kind
     gap: bool
 
+    @spelled
     def __init__(
         self,
         *,
@@ -102,6 +112,7 @@ class NoisyMax:
     def release(self, scores: ArrayLike) -> Any:
         """Return the index of the largest noisy score. Each call spends ``guarantee``.
 
+        ``scores`` has a number for each candidate; which candidates there are is public.
         With ``gap=True`` the result is a ``Chosen(index, gap)``, the gap rounded to a multiple of
         a power of two below scale/1000.
         """
@@ -125,6 +136,9 @@ class NoisyMax:
 
     def error(self, confidence: Number = Fraction(95, 100), *, candidates: int) -> float:
         """Return w such that the chosen score is within w of the best, with this probability.
+
+        ``confidence`` is between 0 and 1; 0.95 if left out. ``candidates`` is K, how many there
+        are to choose from.
 
         A candidate that is worse by w wins only if its noise beats that of the best one by w.
         For each of the K − 1 others this has a known probability; w makes their sum at most

@@ -17,6 +17,7 @@ from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.statistical_queries import StatisticalQueries
+from discreet.spelling import spelled
 
 
 class Mechanism(Protocol):
@@ -28,7 +29,7 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, init=False)
 class PoissonSampled:
-    """The promise of a mechanism that is run on a Poisson sample of the people.
+    """The promise of a ``mechanism`` that is run on a Poisson sample of the people.
 
     Each person is in the sample with probability ``rate``, independently of all others and anew
     in each run, and nobody is told who was drawn. Drawing a batch of fixed size, shuffling, or
@@ -54,6 +55,7 @@ class PoissonSampled:
     rate: Fraction
     _pair: SampledPair = field(repr=False, compare=False)
 
+    @spelled
     def __init__(self, mechanism: Mechanism, *, rate: Number) -> None:
         q = unit_interval(positive(rate, name="rate"), name="rate")
         object.__setattr__(self, "mechanism", mechanism)
@@ -81,8 +83,9 @@ class PoissonSampled:
         return Sampled(getattr(self.mechanism, "inputs", None))
 
     def law(self, value: tuple[Any, Any]) -> Any:
-        """Return the law of one run on ``(without, with_person)``, the mechanism's two inputs.
+        """Return the law of one run on ``value = (without, with_person)``.
 
+        These are the mechanism's inputs from the same sample, without the person and with them.
         ``(without, None)`` stands for a person who is not there at all.
 
         >>> from discreet.mechanisms.laplace import Laplace

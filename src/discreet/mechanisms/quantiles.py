@@ -31,12 +31,14 @@ from discreet.mechanisms.quantiles_tree import (
     whole,
 )
 from discreet.noise.argmax import argmax
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True, init=False)
 class Quantiles:
     """Chooses, for each probability, a candidate that has about that share of the rows below it.
 
+    ``probabilities`` are between 0 and 1, each once, in any order: ``[0.5]`` is the median.
     ``release(counts)`` takes the number of rows at each candidate. Candidates are public, such
     as a grid between declared bounds. One person is added or removed with at most ``rows``
     rows. (Where a person is *replaced*, say twice as many.) Give the promise as ``epsilon`` or
@@ -61,6 +63,7 @@ class Quantiles:
     epsilon: Fraction  #: of all choices together
     rows: int
 
+    @spelled
     def __init__(
         self,
         *,
@@ -132,6 +135,9 @@ class Quantiles:
         self, confidence: Number = Fraction(95, 100), *, candidates: int, heaviest: int = 1
     ) -> NDArray[np.float64]:
         """Return w for each probability: with this confidence, all of them are within w rows.
+
+        ``confidence`` is between 0 and 1; 0.95 if left out. ``candidates`` is how many there are
+        to choose from.
 
         That is, at most w rows lie between a released candidate and the true quantile, whatever
         the data. With three and more probabilities it also depends on how many rows share one

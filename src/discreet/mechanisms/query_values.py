@@ -22,6 +22,9 @@ UNIT: Final = 1 << 32  # the value 1, in steps
 _NUMBERS: Final[Any] = (Real, np.bool_)  # NumPy registers its own integers and floats as Real
 
 
+EXAMPLE: Final = "as in lambda age: age > 60"
+
+
 def sum_of_records(phi: Callable[[Any], Any], records: Iterable[Any]) -> int:
     """Return the sum of ⌊φ(record)·2^32 + ½⌋ over all records.
 

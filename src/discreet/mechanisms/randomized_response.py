@@ -25,6 +25,7 @@ from discreet.mechanisms.response_estimate import Channel, Estimate
 from discreet.noise import entropy, uniform
 from discreet.noise.bernoulli import Computed, Probability, Rational, coins
 from discreet.noise.workspace import CHUNK, in_blocks
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
@@ -37,7 +38,8 @@ _CHUNK: Final = 2 * CHUNK  # a coin takes 16 bits: more of them fit in the cache
 
 @dataclass(frozen=True, init=False)
 class RandomizedResponse:
-    """Reports one of k categories: the true one with probability e^ε/(e^ε + k − 1).
+    """Reports one of k ``categories``, 2 if left out: the true one with probability
+    e^ε/(e^ε + k − 1).
 
     Each of the others is reported with probability 1/(e^ε + k − 1), so no report is more than
     e^ε times likelier from one person than from another. Give the promise (``epsilon``) or the
@@ -65,6 +67,7 @@ class RandomizedResponse:
     categories: int
     truth: Fraction | None  #: the lecture's q, where the mechanism was given by it
 
+    @spelled
     def __init__(
         self, *, epsilon: Number | None = None, truth: Number | None = None, categories: int = 2
     ) -> None:
@@ -80,7 +83,10 @@ class RandomizedResponse:
         object.__setattr__(self, "truth", q)
 
     def release(self, value: ArrayLike) -> Any:
-        """Return each answer randomized, in the same shape and dtype. Costs ``guarantee``."""
+        """Return each answer randomized, in the same shape and dtype. Costs ``guarantee``.
+
+        ``value`` is one true answer, or an array of them, one a person.
+        """
         answers = read_answers(value, self.categories)
         return answers.shaped(self._flip(answers) if self.categories == 2 else self._roll(answers))
 
@@ -111,10 +117,13 @@ class RandomizedResponse:
 
         return _in_chunks(work, answers.flat)
 
+    @spelled
     def estimate(self, responses: ArrayLike, confidence: Number = Fraction(95, 100)) -> Estimate:
         """Return the share of each category among those who answered; with two, that of ones.
 
-        Unbiased, with its standard error and an interval: see ``Estimate``. Costs nothing.
+        ``responses`` are what ``release`` returned, of all who answered: whole numbers from 0 to
+        ``categories`` − 1. Unbiased, with its standard error and an interval: see ``Estimate``.
+        ``confidence`` is that of the interval, between 0 and 1; 0.95 if left out. Costs nothing.
         """
         answers = read_answers(responses, self.categories)
         return self._channel.estimate(answers.flat, probability(confidence, name="confidence"))
@@ -139,6 +148,7 @@ class RandomizedResponse:
     def error(self, confidence: Number = Fraction(95, 100), *, respondents: int) -> float:
         """Return the half-width of an estimated share at the worst true share.
 
+        ``confidence`` is between 0 and 1; 0.95 if left out. ``respondents`` is how many answer.
         By the normal approximation, for planning; ``estimate`` gives intervals without it.
 
         >>> round(RandomizedResponse(truth=0.5).error(0.95, respondents=10_000), 4)
@@ -217,6 +227,13 @@ def _in_chunks(
 
 
 def _read_categories(categories: int) -> int:
+    if isinstance(categories, list | tuple):
+        raise InvalidArgument(
+            name="categories",
+            expected="how many there are",
+            given=InvalidArgument.describe_data(categories),
+            hint="as in categories=3; answers are then 0, 1 and 2",
+        )
     k = integer(categories, name="categories", minimum=2)
     if k > uniform.LARGEST_BOUND:
         given = InvalidArgument.describe_parameter(categories)

@@ -35,6 +35,11 @@ class Estimate:
     same line and cut to 0 … 1. It is exact, not an approximation, for respondents sampled at
     random. For the share among these very respondents it is on the safe side, because a sum
     of unequal coins strays less than one of equal coins (Hoeffding 1956).
+
+    >>> import discreet as dp
+    >>> found = dp.RandomizedResponse(truth=0.5).estimate([1] * 400 + [0] * 600)
+    >>> found.value, found.respondents, [round(end, 3) for end in found.interval]
+    (0.3, 1000, [0.239, 0.362])
     """
 
     value: float | tuple[float, ...]

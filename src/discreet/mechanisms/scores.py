@@ -25,6 +25,7 @@ def read_scores(scores: Any, *, name: str = "scores") -> NDArray[Any]:
         name=name,
         expected="a flat list or array, with one score for each candidate",
         given="a single number" if dimensions == 0 else f"an array of {dimensions} dimensions",
+        hint="as in release([12, 7, 31])",
     )
 
 

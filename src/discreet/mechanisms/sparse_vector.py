@@ -23,13 +23,16 @@ from discreet.mechanisms.scores import read_flag, read_scores
 from discreet.mechanisms.sparse_run import Answer, Run
 from discreet.noise.grid import fine_exponent
 from discreet.sensitivity import Sensitivity
+from discreet.spelling import spelled
 
 MOST_HITS: Final = 10**9
 
 
 @dataclass(frozen=True, init=False)
 class SparseVector:
-    """Says of each score in a stream whether it is at or above a threshold, up to `hits` times.
+    """Says of each score in a stream whether it is at or above a threshold, up to ``hits`` times.
+
+    ``threshold`` is in the units of the scores, and public. ``epsilon`` is the ε of a whole run.
 
     This is Algorithm 1 of Lyu, Su and Li, "Understanding the Sparse Vector Technique for
     Differential Privacy", VLDB 2017. The threshold gets Laplace noise of sensitivity/ε₁ once,
@@ -63,6 +66,7 @@ class SparseVector:
     monotone: bool
     gap: bool
 
+    @spelled
     def __init__(
         self,
         *,
@@ -116,9 +120,9 @@ class SparseVector:
     def release(self, stream: ArrayLike | Iterable[int | float]) -> list[Any]:
         """Return one answer a score, in order. Each call spends ``guarantee``.
 
-        The answers end with the last hit, so they may be fewer than the scores. A list or array
-        is compared at once; any other iterable is read one score at a time, and no further than
-        the last hit.
+        ``stream`` holds the scores in order. The answers end with the last hit, so they may be
+        fewer than the scores. A list or array is compared at once; any other iterable is read one
+        score at a time, and no further than the last hit.
         """
         if isinstance(stream, list | tuple) or hasattr(stream, "__array__"):
             return self.start().ask_all(read_scores(stream, name="stream"))
@@ -136,7 +140,11 @@ class SparseVector:
         return Pure(self.epsilon)
 
     def error(self, confidence: Number = Fraction(95, 100), *, queries: int) -> float:
-        """Return α such that, with this probability, all of the first k answers are α-right.
+        """Return α such that, with probability ``confidence``, all of the first k answers are
+        α-right.
+
+        ``confidence`` is between 0 and 1; 0.95 if left out. ``queries`` is k, how many scores are
+        compared.
 
         α-right: a hit has a score of at least threshold − α, any other one of at most
         threshold + α (compare Dwork and Roth 2014, Theorem 3.24). With the scales a and b of

@@ -20,11 +20,13 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.query_noise import noise_on_sum
 from discreet.mechanisms.query_values import (
+    EXAMPLE,
     UNIT,
     check_column_function,
     sum_of_column,
     sum_of_records,
 )
+from discreet.spelling import spelled
 
 # Sums of whole steps stay below 2^62, far from the edge of an int64.
 LARGEST_SAMPLE: Final = 1 << 30
@@ -33,10 +35,11 @@ Records = Sequence[Any] | NDArray[Any]
 
 
 class StatisticalQueries:
-    """Answers means of functions φ: record → [0, 1] over a sample, with noise.
+    """Answers means of functions φ: record → [0, 1] over a ``sample``, with noise.
 
-    Give the noise on each answer as ``sigma`` (Gaussian, the lecture's Algorithm 1), as
-    ``epsilon`` (Laplace of scale 1/(n·ε), Algorithm 2) or as a mechanism of sensitivity 1/n.
+    The sample is a list or array of n records. Give the noise on each answer as ``sigma``
+    (Gaussian, the lecture's Algorithm 1), as ``epsilon`` (Laplace of scale 1/(n·ε), Algorithm 2)
+    or as ``noise``, a mechanism of sensitivity 1/n.
     Its n is public, and replacing one record is what stays hidden.
 
     A query may depend on earlier answers. It must be a function of one record and nothing else:
@@ -56,6 +59,7 @@ class StatisticalQueries:
     (2, GDP(mu=Fraction(1, 10)), 0.5751)
     """
 
+    @spelled
     def __init__(
         self,
         sample: Records,
@@ -74,8 +78,9 @@ class StatisticalQueries:
     def ask(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> float:
         """Return the mean of φ over the sample plus noise. Each call spends ``guarantee``.
 
-        With ``vectorized=True`` φ takes an array of rows and returns a number for each; it
-        must treat them one by one, so that no row's number depends on another row.
+        ``phi`` is φ, a function of one record that returns a number in [0, 1] or a bool. With
+        ``vectorized=True`` it takes an array of rows and returns a number for each, which is much
+        faster; it must treat them one by one, so that no row's number depends on another row.
         """
         self._check(phi, vectorized)
         with self._lock:  # counted before any record is read, and never taken back
@@ -84,7 +89,7 @@ class StatisticalQueries:
         return float(self._noise.release(total) / (self._n * UNIT))
 
     def release(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> float:
-        """The same as ``ask``, by the name that all mechanisms share."""
+        """The same as ``ask(phi)``, by the name that all mechanisms share."""
         return self.ask(phi, vectorized=vectorized)
 
     def _sum(self, phi: Callable[[Any], Any], vectorized: bool) -> int:
@@ -96,7 +101,7 @@ class StatisticalQueries:
         """Refuse what can be refused without a look at the records."""
         if not callable(phi):
             given = InvalidArgument.describe_parameter(phi)
-            raise InvalidArgument(name="phi", expected="a function", given=given)
+            raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
         if not vectorized:
             return
         if not isinstance(self._sample, np.ndarray):
@@ -155,7 +160,10 @@ class StatisticalQueries:
         return bounds.tv_from_epsilon(self._noise.epsilon)
 
     def error(self, confidence: Number = Fraction(95, 100)) -> float:
-        """Return w such that |answer − mean of φ| ≤ w with at least this probability."""
+        """Return w such that |answer − mean of φ| ≤ w with probability ``confidence`` at least.
+
+        ``confidence`` is between 0 and 1; 0.95 if left out.
+        """
         # Rounding each value adds half a step, rounding the answer to a float much less.
         steps = Fraction(self._noise.error(confidence)) / self._n + 1
         return round_up(steps / UNIT)

@@ -22,6 +22,7 @@ from discreet.mechanisms.grids import check_noise
 from discreet.mechanisms.quantiles_steps import step_epsilon
 from discreet.mechanisms.scores import read_flag, read_scores
 from discreet.noise.argmax import argmax
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
@@ -62,7 +63,7 @@ class TopKLaw:
 
 @dataclass(frozen=True, init=False)
 class TopK:
-    """Chooses a candidate by the exponential mechanism, removes it, and so on k times.
+    """Chooses a candidate by the exponential mechanism, removes it, and so on ``k`` times.
 
     The same as adding Gumbel noise to every count once and naming the k largest in order
     (Durfee and Rogers 2019). One person moves each count by at most ``rows``; with
@@ -84,6 +85,7 @@ class TopK:
     rows: int
     monotone: bool
 
+    @spelled
     def __init__(
         self,
         *,
@@ -133,6 +135,9 @@ class TopK:
 
     def error(self, confidence: Number = Fraction(95, 100), *, candidates: int) -> float:
         """Return w: with this probability each choice is within w rows of the best one left.
+
+        ``confidence`` is between 0 and 1; 0.95 if left out. ``candidates`` is K, how many there
+        are to choose from.
 
         It is scale·(ln K + ln(k/(1 − confidence))), rounded up.
         """

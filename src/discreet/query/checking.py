@@ -34,7 +34,8 @@ def typed(expression: Expression, schema: Schema) -> Typed:
     <Type.REAL: 'real'>
     >>> typed(Expression("add", (column("age"), column("ward"))), schema)
     Traceback (most recent call last):
-    discreet.errors.InvalidArgument: age + ward must be made of numbers, got integer and text
+    discreet.errors.InvalidArgument: age + ward must be made of numbers, got integer and \
+text; cast the other, as in .cast("real")
     """
     if _is_too_large(expression):
         raise InvalidArgument(
@@ -319,6 +320,12 @@ def _literal_as(value: Typed, kind: Type, argument: str) -> Typed:
     )
 
 
+_REPAIRS: Final = {
+    "numbers": 'cast the other, as in .cast("real")',
+    "values of one type": 'cast one of them, as in .cast("text")',
+}
+
+
 def _misfit(expression: Expression, wanted: str, args: tuple[Typed, ...]) -> InvalidArgument:
     return InvalidArgument(
         name=in_words(expression),
@@ -326,5 +333,5 @@ def _misfit(expression: Expression, wanted: str, args: tuple[Typed, ...]) -> Inv
         given=" and ".join(str(arg.type) for arg in args),
         hint='the cells of a CSV file take the type they are used as; say it with .cast("real")'
         if any(arg.type is _RAW for arg in args)
-        else "",
+        else _REPAIRS.get(wanted, ""),
     )

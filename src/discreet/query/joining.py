@@ -30,6 +30,7 @@ def public_join(
                 name="on",
                 expected=f"columns of the public table: {', '.join(table.column_names[:20])}",
                 given=f'"{there}"',
+                hint=f'if it has another name there, as in on={{"{there}": "name"}}',
             )
     keys = list(pairs.values())
     table = table.select([*keys, *(name for name in table.column_names if name not in keys)])

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.query.expressions import (
@@ -18,6 +18,8 @@ from discreet.query.expressions import (
     literal,
 )
 from discreet.query.schema import Schema, Type
+from discreet.query.wrong_steps import CELL_INSTEAD
+from discreet.spelling import spelled
 
 Operand: TypeAlias = "Cell | Value"
 
@@ -271,8 +273,10 @@ class Cell:
         raise _not_offered(name)
 
 
+@spelled
 def case(*branches: tuple[Cell, Operand], otherwise: Operand) -> Cell:
-    """The value after the first condition that is true, else ``otherwise``.
+    """The value of the first of the ``branches``, pairs of a condition and a value, whose condition
+    is true, else ``otherwise``. A condition on a missing value is not true.
 
     >>> row = Row(Schema.of({"age": "integer"}))
     >>> from discreet.query.expressions import in_words
@@ -290,25 +294,39 @@ def case(*branches: tuple[Cell, Operand], otherwise: Operand) -> Cell:
             )
         args += [branch[0].expression, read_operand(branch[1])]
     if not args:
-        raise InvalidArgument(name="case", expected="at least one pair", given="none")
+        example = 'as in dp.case((row.age < 18, "child"), otherwise="adult")'
+        raise InvalidArgument(name="case", expected="at least one pair", given="none", hint=example)
     return Cell(Expression("case", (*args, read_operand(otherwise))))
 
 
 def build(source: str | Callable[[Row], Any], schema: Schema, *, argument: str) -> Expression:
     """The expression for a column's name or a lambda on a row."""
+    if isinstance(source, str) and source not in schema and set(source) & set("<>=&|"):
+        raise _not_built(argument, source)  # such as "days > 3"
     if isinstance(source, str):
         return column(schema.field(source, argument=argument).name)
     if isinstance(source, Expression):
         return source
     if not callable(source):
-        raise InvalidArgument(
-            name=argument,
-            expected="a column's name or a lambda on a row",
-            given=InvalidArgument.describe_parameter(source),
-            hint="as in lambda row: row.age >= 18",
-        )
-    made = source(Row(schema))
+        raise _not_built(argument, source)
+    try:
+        made = source(Row(schema))
+    except TypeError as error:  # of NumPy, or of a lambda that takes no row
+        if isinstance(error.__cause__, InvalidArgument):
+            raise error.__cause__ from None
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+        raise _not_built(argument, source) from None
     return read_operand(made)
+
+
+def _not_built(argument: str, source: object) -> InvalidArgument:
+    return InvalidArgument(
+        name=argument,
+        expected="a column's name or a lambda on a row",
+        given=InvalidArgument.describe_parameter(source),
+        hint="as in lambda row: row.age >= 18",
+    )
 
 
 def read_operand(value: Operand) -> Expression:
@@ -365,20 +383,6 @@ def _text(value: str, name: str) -> str:
     return value
 
 
-_INSTEAD: Final = {
-    "len": "say .length()",
-    "[]": "say .substring(start, length)",
-    "%": "say row.x - row.x // 10 * 10",
-    "**": "say row.x * row.x",
-    "int": 'say .floor() or .cast("integer")',
-    "float": 'say .cast("real"); functions of math and NumPy are not offered',
-    "round": "say (row.x + 0.5).floor()",
-    "str": 'say .cast("text") and .concat(...)',
-    "in": "say .contains(text) or .is_in([...])",
-    "iteration": "say .is_in([...])",
-}
-
-
 def _not_offered(name: str) -> InvalidArgument:
     offered = [op for op in [*OPERATIONS, "is_not_null"] if hasattr(Cell, op)]
     near = get_close_matches(name, offered, n=1)
@@ -386,8 +390,8 @@ def _not_offered(name: str) -> InvalidArgument:
         name="a row expression",
         expected="one of the row-wise operations " + ", ".join(sorted(offered)) + " and operators",
         given=f"{name!r}",
-        hint=_INSTEAD[name]
-        if name in _INSTEAD
+        hint=CELL_INSTEAD[name]
+        if name in CELL_INSTEAD
         else f"did you mean {near[0]}?"
         if near
         else "only operations that look at one row and cannot fail are offered",

@@ -6,8 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
+from typing import Final
 
 from discreet.errors import InvalidArgument
+from discreet.spelling import meant
+
+#: What other libraries call these types.
+_ALIASES: Final = {
+    "int": "integer",
+    "float": "real",
+    "double": "real",
+    "str": "text",
+    "string": "text",
+    "bool": "boolean",
+    "datetime": "timestamp",
+}
 
 
 class Type(Enum):
@@ -38,6 +51,7 @@ class Type(Enum):
             expected=", ".join(f'"{kind.value}"' for kind in offered[:-1])
             + f' or "{offered[-1].value}"',
             given=InvalidArgument.describe_parameter(value),
+            hint=meant(_ALIASES.get(str(value), str(value)), [k.value for k in offered], '"{}"'),
         )
 
     @property

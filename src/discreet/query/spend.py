@@ -49,8 +49,10 @@ class Spend:
             raise InvalidArgument(
                 name="spend",
                 expected="given as epsilon=, epsilon= and delta=, rho=, mu=, or error=",
-                given=" and ".join(names) or "nothing",
-                hint="say how much privacy the answer may cost, as in epsilon=0.5",
+                given=" and ".join(names) or ("nothing" if delta is None else "delta alone"),
+                hint="keep one of them"
+                if names
+                else "say how much privacy the answer may cost, as in epsilon=0.5",
             )
         exact = {name: positive(given[name], name=name) for name in names}
         return cls(**exact, delta=None if delta is None else probability(delta, name="delta"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.errors import InvalidArgument, RelationMismatch
 from discreet.neighbors import Relation, Unit
@@ -27,6 +27,8 @@ from discreet.query.request import Source
 from discreet.query.row import Row, build
 from discreet.query.schema import Field, Schema, Type
 from discreet.query.steps import Mutate, Select, Step, Where
+from discreet.query.wrong_steps import missing_step, no_rows
+from discreet.spelling import spelled
 
 Condition = Callable[[Row], Any]
 
@@ -36,7 +38,13 @@ class Table:
     """A table of people, and what is done to each of its rows.
 
     Nothing is read until a session releases an answer. Steps look at one row at a time; what is
-    kept of each person is decided after all of them, however they are ordered here.
+    kept of each person is decided after all of them, however they are ordered here. Made by
+    ``dp.table``; every step returns a new one.
+
+    >>> import discreet as dp, pyarrow as pa
+    >>> visits = dp.table(pa.table({"who": [1, 1, 2], "days": [3, 5, 9]}), unit="who")
+    >>> visits.where(lambda row: row.days > 3).bound(max_rows=2)
+    Table(an Arrow table, a person is all rows with one who, 1 step; who: integer, days: integer)
     """
 
     source: Source
@@ -51,8 +59,20 @@ class Table:
         steps = f", {len(self.steps)} step{'s' * (len(self.steps) > 1)}" if self.steps else ""
         return f"Table({self.source.name}, a person is {self.unit}{steps}; {columns})"
 
+    if not TYPE_CHECKING:  # a checker would take every name for known
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_step(name, self.__dict__.get("schema", ()))
+
+        def __getitem__(self, name: object) -> NoReturn:
+            raise no_rows()
+
+    @spelled
     def where(self, condition: Condition) -> Table:
-        """Keep the rows for which a condition is true; where it is missing, they are dropped."""
+        """Keep the rows for which a condition is true; where it is missing, they are dropped.
+
+        ``condition`` is a function of a row: ``lambda row: row.age >= 18``.
+        """
         test = typed(build(condition, self.schema, argument="where"), self.schema)
         test = as_type(test, Type.BOOLEAN) if test.type is Type.RAW else test
         if test.type is not Type.BOOLEAN:
@@ -64,8 +84,12 @@ class Table:
         kept = replace(self, steps=(*self.steps, Where(test)))
         return replace(kept, schema=_without_null(self.schema, test))
 
+    @spelled
     def mutate(self, **columns: str | Condition) -> Table:
-        """Add columns computed from each row, or put others in their place."""
+        """Add columns computed from each row, or put others in their place.
+
+        ``columns`` are by name: ``decade=lambda row: row.age // 10``, or the name of another one.
+        """
         made = self._made(columns)
         schema = self.schema
         for name, value in made:
@@ -73,7 +97,8 @@ class Table:
         return replace(self, steps=(*self.steps, Mutate(made)), schema=schema)
 
     def select(self, *names: str, **columns: str | Condition) -> Table:
-        """Keep these columns, and those computed here; the unit is always kept."""
+        """Keep the columns ``names``, and ``columns`` computed as in ``mutate``; the unit is always
+        kept."""
         kept = [(name, typed(column(self.schema[name].name), self.schema)) for name in names]
         made = (*kept, *self._made(columns))
         fields = [Field(name, value.type, value.nullable) for name, value in made]
@@ -82,19 +107,23 @@ class Table:
         step = Select(tuple(pair for pair in made if pair[0] != self.unit.column))
         return replace(self, steps=(*self.steps, step), schema=Schema(tuple(fields)))
 
+    @spelled
     def join(
         self, table: Any, *, on: str | Sequence[str] | Mapping[str, str], suffix: str = ""
     ) -> Table:
         """Look up columns in a public table, which has at most one row for each key.
 
         ``on`` names the columns that must be equal, or maps names here to names there. Rows
-        without a match get missing values; no row is dropped or doubled. The public table is not
-        protected: it may hold nothing about the people of this one.
+        without a match get missing values; no row is dropped or doubled. The public ``table``, a
+        data frame or a file, is not protected: it may hold nothing about the people of this one.
+        ``suffix`` goes behind the names of its columns, for one that is here already; it is empty
+        if left out, and then such a name is refused.
         """
         public = self.source.read_public(table)
         join, schema = public_join(self.schema, public, on, suffix, unit=self.unit.column)
         return replace(self, steps=(*self.steps, join), schema=schema)
 
+    @spelled
     def bound(
         self,
         *,
@@ -104,6 +133,9 @@ class Table:
     ) -> Table:
         """Keep at most so many rows of each person: in so many groups, or in all.
 
+        Give ``max_groups``, the most groups that one person stays in, and ``max_rows_per_group``,
+        the most rows of theirs in each (alone where there is one group), or ``max_rows``, the most
+        in all groups together. A table with a unit must have a bound before it is released.
         Which rows are kept is random, and decided after all row-wise steps. Smaller bounds mean
         less noise, and less of the people with many rows.
         """
@@ -117,8 +149,12 @@ class Table:
         return replace(self, limit=Bound.read(max_groups, max_rows_per_group, max_rows))
 
     def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Grouped:
-        """Answer for each key: a list of keys, a dict of lists to be crossed, a public table, or
-        "discover", which needs a delta and finds the keys that enough people have."""
+        """Answer for each key of the ``columns``, one name or several.
+
+        ``keys`` is a list of keys, a dict of lists to be crossed, a public table, or "discover",
+        which needs a delta and finds the keys that enough people have. It must be given: which
+        groups occur tells on people.
+        """
         names: tuple[Any, ...] = tuple(
             name
             for given in columns
@@ -137,6 +173,7 @@ class Table:
                 name="group_by",
                 expected="different columns",
                 given="none" if not names else "a twin",
+                hint='as in group_by("ward", keys=["A", "B"])',
             )
         if keys is None:
             raise InvalidArgument(
@@ -164,8 +201,9 @@ class Table:
         )
         return Grouped(self, group, read)
 
+    @spelled
     def agg(self, **aggregates: Aggregate) -> Query:
-        """Ask: any number of named aggregates, of the whole table."""
+        """Ask: any number of named ``aggregates``, of the whole table: ``agg(n=dp.count())``."""
         return _query(self, (), None, aggregates)
 
     def _listed(self, keys: Any) -> Any:
@@ -206,10 +244,17 @@ class Grouped:
     def __repr__(self) -> str:
         return f"Grouped({self.table!r} by {', '.join(name for name, _ in self.group)})"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_step(name, ())
+
+    @spelled
     def bound(self, **limits: int | None) -> Grouped:
         """As ``Table.bound``."""
         return replace(self, table=self.table.bound(**limits))
 
+    @spelled
     def agg(self, **aggregates: Aggregate) -> Query:
         """Ask: any number of named aggregates, of each group."""
         return _query(self.table, self.group, self.keys, aggregates)
@@ -217,7 +262,14 @@ class Grouped:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Query:
-    """A question about a table: what a session explains and releases."""
+    """A question about a table: what a session explains and releases. Made by ``agg``.
+
+    >>> import discreet as dp, pyarrow as pa
+    >>> people = dp.table(pa.table({"age": [34, 51, 28]}))
+    >>> query = people.agg(n=dp.count(), mean_age=dp.mean("age", bounds=(0, 120)))
+    >>> query
+    Query(n: Count, mean_age: Mean of Table(an Arrow table, a person is a row; age: integer))
+    """
 
     table: Table
     group: tuple[tuple[str, Typed], ...]

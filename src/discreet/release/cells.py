@@ -102,7 +102,10 @@ def row_of(result: Result, keys: Mapping[str, Any]) -> int:
     rows = np.flatnonzero(np.asarray(found))
     if len(rows) != 1:
         raise InvalidArgument(
-            name="keys", expected="those of one row", given=f"those of {len(rows)} rows"
+            name="keys",
+            expected="those of one row",
+            given=f"those of {len(rows)} rows",
+            hint="result.to_dicts() lists the rows; name each column of groups",
         )
     return int(rows[0])
 

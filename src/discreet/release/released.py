@@ -59,7 +59,11 @@ class Released:
 
     @classmethod
     def independent(cls, name: str, values: Any, errors: Any) -> Released:
-        """Numbers from anywhere with independent errors, of Laplace or Gaussian noise."""
+        """Numbers from anywhere with independent errors, of Laplace or Gaussian noise.
+
+        ``name`` is what they are called when printed, ``values`` one number or several, and
+        ``errors`` the 95 % error of each, or one for all.
+        """
         values = np.atleast_1d(values)
         width = np.broadcast_to(np.asarray(errors, dtype=float), values.shape)
         step = np.ones(1) if values.dtype.kind in "iu" else FINE * width

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
 
 from discreet.exact import integer
@@ -15,6 +15,7 @@ from discreet.release import cells, exports
 from discreet.release.answer import Answer
 from discreet.release.columns import ColumnInfo, check, named
 from discreet.release.released import Released
+from discreet.spelling import unknown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,6 +70,13 @@ class Result:
     def __post_init__(self) -> None:
         check(self.frame, self.columns)
 
+    if not TYPE_CHECKING:  # a checker would take every name for known
+
+        def __getattr__(self, name: str) -> NoReturn:
+            values = [column.name for column in self.__dict__.get("columns", ())]
+            hint = f'say result["{name}"]' if name in values else ""
+            raise unknown("a result", name, [n for n in dir(Result) if n[0] != "_"], hint)
+
     @cached_property
     def certificate(self) -> Any:
         """What was released under which promise, for others to check; none without a session.
@@ -100,15 +108,16 @@ class Result:
         return list(self.frame.to_pylist())
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
-        """Write the table as CSV (RFC 4180, UTF-8), or return it as text without a path."""
+        """Write the table as CSV (RFC 4180, UTF-8) to ``path``; without one, return it as text."""
         return exports.to_csv(self.frame, path)
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
-        """Write the table as Parquet; guarantee, cost and notes go into the file's metadata."""
+        """Write the table as Parquet to the file ``path``; guarantee, cost and notes go into its
+        metadata."""
         exports.to_parquet(self, path)
 
     def batches(self, size: int = 65536) -> Iterator[pa.RecordBatch]:
-        """The table in Arrow record batches of at most so many rows."""
+        """The table in Arrow record batches of at most ``size`` rows; 65,536 if left out."""
         size = integer(size, name="size", minimum=1)
         return iter(self.frame.to_batches(max_chunksize=size))
 
@@ -133,7 +142,10 @@ class Result:
         return cells.released(self, column)
 
     def value(self, column: str, /, **keys: Any) -> Answer:
-        """One cell: ``result.value("n", ward="A")``; without groups ``result.value("n")``."""
+        """One cell: ``result.value("n", ward="A")``; without groups ``result.value("n")``.
+
+        ``column`` is that of the value, and ``keys`` say which group: a key for each group column.
+        """
         info = named(self.columns, column, role="value", argument="column")
         row = cells.row_of(self, keys)
         return Answer(self.frame[column][row].as_py(), cells.error_at(self, info, row))
@@ -151,7 +163,10 @@ class Result:
         return clip(self)
 
     def round(self, digits: int = 0) -> Result:
-        """Values rounded to so many decimals, errors grown by as much as each was moved."""
+        """Values rounded to ``digits`` decimals, errors grown by as much as each was moved.
+
+        0, if left out, is whole numbers; −3 is thousands.
+        """
         from discreet.release.adjusting import round_to
 
         return round_to(self, digits)
@@ -161,7 +176,8 @@ class Result:
 
         ``total`` is a public number, or a released one: a result of one row, or the sum of a
         column. Of all such counts these are the nearest, in units of their errors. A new error
-        is the old one and how far the count was moved beyond 0.
+        is the old one and how far the count was moved beyond 0. ``value`` names the column of
+        counts; it may be left out where there is one.
         """
         from discreet.release.adjusting import consistent
 
@@ -170,7 +186,10 @@ class Result:
     # -- to look at ----------------------------------------------------------------------------
 
     def plot(self, value: str | None = None) -> Plot:
-        """Draw one value with error bars; ``.save("x.svg")``, ``.png`` or ``.html``, offline."""
+        """Draw one value with error bars; ``.save("x.svg")``, ``.png`` or ``.html``, offline.
+
+        ``value`` is the name of its column; it may be left out where there is one.
+        """
         from discreet.release.pictures import draw
 
         return draw(self, value)

@@ -49,13 +49,14 @@ from discreet.session.claims import (
 from discreet.session.opening import open_purse
 from discreet.session.running import run
 from discreet.signing import load_private
+from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
 
 
 class Session:
-    """Questions to one table, within one budget.
+    """Questions to one ``table``, which ``dp.table`` made, within one budget.
 
     ``budget`` is the most that all answers together may cost one person: ``dp.Pure(3)``,
     ``dp.ZCDP(0.5)``, ``dp.GDP(1)`` or ``dp.Approx(1, 1e-6)``. The last is kept as the ρ of zCDP
@@ -79,6 +80,7 @@ class Session:
     (['ward', 'n', 'n_error'], Pure(epsilon=Fraction(1, 2)))
     """
 
+    @spelled
     def __init__(
         self,
         table: Table,
@@ -96,6 +98,7 @@ class Session:
                 name="table",
                 expected="what dp.table(...) returns",
                 given=InvalidArgument.describe_data(table),
+                hint='as in dp.Session(dp.table("visits.csv"), budget=dp.Pure(3))',
             )
         self._table = table
         self._signer = None if key is None else load_private(key)
@@ -112,6 +115,7 @@ class Session:
 
     # -- asking ------------------------------------------------------------------------------------
 
+    @spelled
     def explain(
         self,
         query: Query,
@@ -123,13 +127,14 @@ class Session:
         error: Number | Mapping[str, Number] | None = None,
         group_size: int | None = None,
     ) -> Explanation:
-        """What ``release`` with the same arguments would do, cost and miss; reads no data.
+        """What ``release`` would do, cost and miss; reads no data and costs nothing.
 
-        Costs nothing.
+        ``epsilon``, ``delta``, ``rho``, ``mu``, ``error`` and ``group_size`` are as there.
         """
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
         return explain(plan, account=accounts_in_words(self._purse.caps, plan))
 
+    @spelled
     def release(
         self,
         query: Query,
@@ -142,15 +147,20 @@ class Session:
         group_size: int | None = None,
         idempotency_key: str | None = None,
     ) -> Result:
-        """Answer a query, for a spend in ε, (ε, δ), ρ or μ, which is charged first.
+        """Answer a ``query``, for a spend in ε, (ε, δ), ρ or μ, which is charged first.
+
+        The spend is one of ``epsilon``, ``rho`` and ``mu``: the more, the less noise. ``delta``, a
+        small probability such as 1e-7, allows Gaussian noise beside ``epsilon``, and is needed for
+        discovered keys; left out, it is none. On a ``dp.Pure`` budget only ``epsilon`` can be
+        spent.
 
         With ``error=`` in place of a spend, the least one that keeps all columns (or, given a
         dict, those named) within that 95 % error; columns whose error depends on the size of
-        the group need ``group_size=``.
+        the group need ``group_size=``, the number of rows of a group for which it must hold.
 
         A release under an ``idempotency_key`` is made once: asked again, the stored answer is
         returned, the same noise for no further cost. Another query under it is refused, and so is
-        one that was charged and cut off before its answer was stored.
+        one that was charged and cut off before its answer was stored. Left out, every call charges.
         """
         self._check(query)
         key = read_key(idempotency_key)
@@ -166,9 +176,12 @@ class Session:
         self._purse.keep(entry, lambda: to_bytes(result))
         return self._certified(entry, result)
 
+    @spelled
     def recall(self, entry: Entry | int) -> Result:
-        """The answer of an earlier release, as ``history`` lists it, or that of the record with
-        this number: free, and the same noise."""
+        """The answer of an earlier release: free, and the same noise.
+
+        ``entry`` is one of ``history``, or the number of its record. Refused if it has no answer.
+        """
         own = self._purse.own(entry) if isinstance(entry, Entry) or type(entry) is int else None
         reply = None if own is None else self._purse.reply(own)
         if own is None or reply is None:
@@ -180,6 +193,7 @@ class Session:
             )
         return self._certified(own, from_bytes(reply))
 
+    @spelled
     def release_bounds(
         self,
         table: Table,
@@ -190,12 +204,12 @@ class Session:
         rho: Number | None = None,
         mu: Number | None = None,
     ) -> Bounds:
-        """Buy bounds of a column: powers of two between which nearly all of it lies.
+        """Buy bounds of a ``column``: powers of two between which nearly all of it lies.
 
         They are private themselves, so they can be passed on as ``bounds=``; what lies outside
-        is clamped there. Charged like any query. Error: about 25·max_rows/ε rows between two powers
-        of two may be overlooked (twice that under replace), and one time in a thousand an end is
-        too far out.
+        is clamped there. ``epsilon``, ``delta``, ``rho`` and ``mu`` are as in ``release``: it is
+        charged like any query. Error: about 25·max_rows/ε rows between two powers of two may be
+        overlooked (twice that under replace), and one time in a thousand an end is too far out.
 
         >>> import discreet as dp, pyarrow as pa
         >>> people = dp.table(pa.table({"income": [21_000, 34_500, 28_000] * 1000}))
@@ -207,6 +221,7 @@ class Session:
         query = table.agg(bounds=Range(column))
         return bounds_of(query, self.release(query, epsilon=epsilon, delta=delta, rho=rho, mu=mu))
 
+    @spelled
     def release_max_groups(
         self,
         groups: Grouped,
@@ -219,12 +234,15 @@ class Session:
     ) -> int:
         """Buy a bound for ``max_groups``: about ``coverage`` of people are in no more groups.
 
-        It is private itself, and at most ``most``. Charged like any query. Error: the rank of
-        the chosen bound among people, about 3·ln(most)/ε at 95 %, twice that under replace.
+        ``groups`` is a table with a unit after ``group_by``. The bound is private itself, and at
+        most ``most``, 100 if left out; ``coverage`` is 0.95 if left out. Charged like any query:
+        give one of ``epsilon``, ``rho`` and ``mu``. Error: the rank of the chosen bound among
+        people, about 3·ln(most)/ε at 95 %, twice that under replace.
         """
         spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
         return self._contribution(groups, spend, coverage, most, rows=False)
 
+    @spelled
     def release_max_rows_per_group(
         self,
         groups: Grouped,
@@ -236,7 +254,8 @@ class Session:
         mu: Number | None = None,
     ) -> int:
         """Buy a bound for ``max_rows_per_group``: about ``coverage`` of people have no more rows
-        in any group. As ``release_max_groups``.
+        in any group. As ``release_max_groups``, with the same ``groups``, ``most``, ``epsilon``,
+        ``rho`` and ``mu``.
         """
         spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
         return self._contribution(groups, spend, coverage, most, rows=True)

@@ -10,8 +10,10 @@ from discreet.neighbors import Relation, Unit
 from discreet.query.keys import KEY_TYPES
 from discreet.query.schema import Type
 from discreet.query.table import Table
+from discreet.spelling import spelled
 
 
+@spelled
 def table(
     source: Any,
     *,
@@ -46,7 +48,11 @@ def table(
             expected='a dict of types, as in {"age": "integer"}',
             given=InvalidArgument.describe_data(schema),
         )
-    types = None if schema is None else {name: Type.parse(kind) for name, kind in schema.items()}
+    types = (
+        None
+        if schema is None
+        else {c: Type.parse(kind, name="schema") for c, kind in schema.items()}
+    )
     opened = open_source(source, schema=types, delimiter=delimiter)
     if unit is not None:
         kind = opened.schema.field(unit, argument="unit").type

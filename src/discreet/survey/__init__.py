@@ -39,7 +39,9 @@ __all__ = sorted(_HOME_OF)
 
 def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'discreet.survey' has no attribute {name!r}")
+        from discreet.spelling import unknown
+
+        raise unknown("discreet.survey", name, __all__)
     found = getattr(import_module(f"discreet.survey.{_HOME_OF[name]}"), name)
     globals()[name] = found
     return found

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number, integer
+from discreet.spelling import spelled
 from discreet.survey.estimating.cross import PairTally
 from discreet.survey.estimating.intervals import About, read_about, read_confidence
 from discreet.survey.estimating.tally import Tally
+from discreet.survey.questions.wording import check_form
 from discreet.survey.reading.checking import REASONS, Checker
 from discreet.survey.reading.readers import Source, read
 
@@ -22,15 +24,16 @@ _CONFIDENCE = Fraction(95, 100)
 
 
 class Collector:
-    """Counts the reports to a questionnaire in one wave.
+    """Counts the reports to a ``questionnaire`` in one wave.
 
     ``add`` takes a file (JSON lines, CSV, Parquet), an iterable of reports, a table or a dict of
     columns, any number of times. A report that is malformed, incomplete, out of range, sent twice,
     or of another survey or wave is counted in ``set_aside`` and otherwise ignored. Memory is
     that of the counts and eight bytes for each id.
 
-    ``cross`` names the pairs of questions that cross tables are wanted of: pairs cannot be
-    counted afterwards.
+    ``cross`` names the pairs of questions that cross tables are wanted of, as in
+    ``[("age", "smoker")]``: pairs cannot be counted afterwards. ``wave`` says which one is counted,
+    from 1; it may be left out where there is one.
 
     >>> from discreet.survey import Collector, Questionnaire, YesNo
     >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
@@ -43,6 +46,7 @@ class Collector:
     True
     """
 
+    @spelled
     def __init__(
         self,
         questionnaire: Questionnaire,
@@ -50,7 +54,7 @@ class Collector:
         cross: Iterable[tuple[str, str]] = (),
         wave: int | None = None,
     ) -> None:
-        self.questionnaire = questionnaire
+        self.questionnaire = check_form(questionnaire)
         self.wave = _read_wave(wave, questionnaire.waves)
         self._checker = Checker(questionnaire, self.wave)
         self._tallies = {q.name: Tally(q.randomizer) for q in questionnaire.questions}
@@ -63,7 +67,7 @@ class Collector:
         self._respondents = 0
 
     def add(self, source: Source) -> None:
-        """Count all reports of a source.
+        """Count all reports of a ``source``.
 
         A file that cannot be opened is refused, and what was counted before stays.
         """
@@ -90,7 +94,8 @@ class Collector:
         return {reason: counts[reason] for reason in REASONS if counts[reason]}
 
     def merge(self, other: Collector) -> None:
-        """Add what another collector of the same questionnaire has counted, on another machine.
+        """Add what ``other`` has counted, a collector of the same questionnaire, wave and cross
+        tables, on another machine.
 
         Counts do not remember who is in them. So if both have a report with the same id this is
         refused, and nothing is changed.
@@ -123,8 +128,9 @@ class Collector:
         """Estimates with standard errors and intervals, so far; more reports may follow.
 
         ``about`` says what the intervals are about: the "population" that the respondents are
-        a random sample of, or these "respondents" themselves. ``confidence`` is for each number
-        by itself; ``result[name].simultaneous()`` has intervals for all answers to a question.
+        a random sample of, if left out, or these "respondents" themselves. ``confidence`` is for
+        each number by itself, between 0 and 1; 0.95 if left out. ``result[name].simultaneous()``
+        has intervals for all answers to a question.
         """
         from discreet.survey.estimating.survey_result import make_result
 
@@ -141,6 +147,7 @@ class Collector:
         )
 
 
+@spelled
 def collect(
     questionnaire: Questionnaire,
     *sources: Source,
@@ -150,6 +157,12 @@ def collect(
     about: About = "population",
 ) -> SurveyResult:
     """Collect reports and estimate, in one call.
+
+    ``sources`` are any number of what ``Collector.add`` takes: files, reports, tables. ``cross``
+    and ``wave`` are as in ``Collector(questionnaire)``.
+    ``about`` says what the intervals are about: the "population" that the respondents are
+    a random sample of, if left out, or these "respondents" themselves. ``confidence`` is for
+    each number by itself, between 0 and 1; 0.95 if left out.
 
     If one of the files cannot be opened nothing is returned: a Collector keeps what it has.
 

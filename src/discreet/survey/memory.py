@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument, Refused
+from discreet.spelling import spelled
 from discreet.survey.remembered import Kept, read, written
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 class Memory:
     """A file that keeps what was sent, for its owner alone.
+
+    ``path`` is where the file is, or shall be: in a folder that is there, on the respondent's own
+    machine. It is made at the first answer. One file serves all questionnaires of one person.
 
     >>> import tempfile
     >>> from discreet.survey import Memory, Questionnaire, YesNo
@@ -39,6 +43,7 @@ class Memory:
     (True, 1)
     """
 
+    @spelled
     def __init__(self, path: str | Path) -> None:
         if not isinstance(path, str | Path) or not str(path):
             raise InvalidArgument(

@@ -20,6 +20,8 @@ from urllib.parse import quote, urlsplit
 
 from discreet.errors import InvalidArgument
 from discreet.exact import integer
+from discreet.spelling import spelled
+from discreet.survey.questions.wording import check_form
 
 if TYPE_CHECKING:
     from discreet.survey.card import Card
@@ -50,7 +52,7 @@ def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
     >>> "<title>Health</title>" in html, "https://" in html       # it knows no address
     (True, False)
     """
-    wave = _read_wave(questionnaire, wave)
+    wave = _read_wave(check_form(questionnaire), wave)
     script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS)
     style = _part("style.css")
     return Template(_part("template.html")).substitute(
@@ -64,10 +66,18 @@ def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
     )
 
 
+@spelled
 def write_page(questionnaire: Questionnaire, path: str | Path, *, wave: int = 1) -> Path:
-    """Write the page of one wave to a file, and return its path.
+    """Write the page of a ``questionnaire`` to the file ``path``, and return its path.
 
-    Publish all waves at the same address: what a browser remembers belongs to that address.
+    ``wave`` says which time this is, from 1, as it is if left out. Publish all waves at the same
+    address: what a browser remembers belongs to that address.
+
+    >>> import tempfile
+    >>> from discreet.survey import Questionnaire, YesNo
+    >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
+    >>> write_page(form, f"{tempfile.mkdtemp()}/health.html").name
+    'health.html'
     """
     written, text = Path(path), page(questionnaire, wave=wave)
     try:
@@ -80,6 +90,7 @@ def write_page(questionnaire: Questionnaire, path: str | Path, *, wave: int = 1)
         name="path",
         expected="a file that can be written",
         given=f"{written.name}, which cannot be ({reason})",
+        hint="check the folder, and who may write there",
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, number, positive
+from discreet.spelling import spelled
 from discreet.survey.estimating.intervals import About, read_about, read_confidence
 from discreet.survey.estimating.reach import respondents_needed
 from discreet.survey.questionnaire import Questionnaire
@@ -29,6 +30,7 @@ _EPSILONS: Final = tuple(Fraction(e) for e in ("1/4", "1/2", "1", "3/2", "2", "3
 _WORTH: Final = 0.95  # another mechanism is worth a line if it needs that much fewer people
 
 
+@spelled
 def plan(
     asked: Questionnaire | Question,
     *,
@@ -39,8 +41,12 @@ def plan(
 ) -> Plan:
     """How many respondents make every interval at most value ± ``half_width``, on average.
 
-    0.01 is one point: of a share, or of the range of a number (a year, for ages up to 100). It
-    holds at the worst share, or at the ``share`` that is expected.
+    ``asked`` is a questionnaire or one question. 0.01 is one point: of a share, or of the range of
+    a number (a year, for ages up to 100). It holds at the worst share, or at the ``share`` that is
+    expected, between 0 and 1.
+    ``about`` says what the intervals are about: the "population" that the respondents are
+    a random sample of, if left out, or these "respondents" themselves. ``confidence`` is for
+    each number by itself, between 0 and 1; 0.95 if left out.
 
     >>> from discreet.survey import YesNo, plan
     >>> plan(YesNo("smoker", "Do you smoke?", epsilon=1), half_width=0.01).respondents

@@ -17,6 +17,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer
 from discreet.guarantees import Guarantee, compose
 from discreet.lazy import cached_property
+from discreet.spelling import meant, spelled
 from discreet.survey.questions import KINDS, Question
 from discreet.survey.questions.wording import read_text
 
@@ -43,8 +44,12 @@ class Questionnaire:
     """Questions that one respondent answers, and what all the answers together promise.
 
     Every answer is randomized on the respondent's machine. The total is known before anybody
-    answers: the guarantees of the questions composed, as often as they are asked (`waves`), but
-    for permanent ones, whose first randomized answer is kept and sent again.
+    answers: the guarantees of the questions composed, as often as they are asked (``waves``, once
+    if left out), but for permanent ones, whose first randomized answer is kept and sent again.
+
+    ``title`` heads the page and the card, in one line. ``questions`` have different names.
+    ``respondents`` is how many are expected: ``explain`` then states errors. ``post`` is the
+    https address that the page sends reports to; left out, respondents save theirs as a file.
 
     >>> from discreet.survey import Questionnaire, YesNo
     >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
@@ -60,6 +65,7 @@ class Questionnaire:
     waves: int  #: how often everybody is asked
     post: str | None  #: the address the page may send reports to
 
+    @spelled
     def __init__(
         self,
         title: str,
@@ -82,7 +88,7 @@ class Questionnaire:
     # -- what it costs -----------------------------------------------------------------------------
 
     def times_drawn(self, question: Question) -> int:
-        """How often an answer to this question is drawn anew."""
+        """How often an answer to this ``question`` is drawn anew: once, or in each wave."""
         return 1 if question.permanent else self.waves
 
     @property
@@ -113,7 +119,11 @@ class Questionnaire:
         return explain(self)
 
     def card(self, prior: Number | None = None) -> Card:
-        """What a respondent should know before answering, in plain words."""
+        """What a respondent should know before answering, in plain words.
+
+        ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1, in the
+        place of those of the questions; left out, theirs count.
+        """
         from discreet.survey.card import card
 
         return card(self, prior)
@@ -129,6 +139,7 @@ class Questionnaire:
             name="name",
             expected="one of " + ", ".join(q.name for q in self.questions[:20]),
             given=InvalidArgument.describe_parameter(name),
+            hint=meant(str(name), [q.name for q in self.questions], '"{}"'),
         )
 
     @cached_property
@@ -169,23 +180,32 @@ class Questionnaire:
 
     @staticmethod
     def from_toml(source: str | Path) -> Questionnaire:
-        """Read a TOML file, or its text."""
+        """Read ``source``, the path of a TOML file, or the text itself, with a line break or a = in
+        it."""
         from discreet.survey.toml_files import from_toml
 
         return from_toml(source)
 
     def page(self, *, wave: int = 1) -> str:
-        """A web page that asks the questions and lets only randomized answers leave."""
+        """A web page, as HTML, that asks the questions and lets only randomized answers leave.
+
+        ``wave`` says which time this is, from 1, as it is if left out, to ``waves``.
+        """
         from discreet.survey.page import page
 
         return page(self, wave=wave)
 
     # -- answering ---------------------------------------------------------------------------------
 
+    @spelled
     def respond(
         self, answers: Mapping[str, Any], *, memory: Memory | None = None, wave: int = 1
     ) -> Report:
         """Randomize one person's answers, here; nothing else is kept or sent.
+
+        ``answers`` has one for each question, by name. ``memory`` is a `Memory` on the
+        respondent's machine: needed where ``needs_memory``, so that nothing is drawn twice.
+        ``wave`` says which time this is, from 1, as it is if left out, to ``waves``.
 
         >>> from discreet.survey import ChooseOne, Questionnaire
         >>> colour = ChooseOne("colour", "Which?", options=["red", "blue", "green"], epsilon=1)
@@ -197,12 +217,15 @@ class Questionnaire:
 
         return respond(self, answers, memory=memory, wave=wave)
 
+    @spelled
     def respond_many(
         self, columns: Mapping[str, ArrayLike], *, wave: int = 1, before: Reports | None = None
     ) -> Reports:
         """Randomize a column of answers for each question: many people at once.
 
-        Where a question is permanent, waves after the first need the reports of one `before`.
+        ``columns`` has one for each question, by name, all of the same length.
+        ``wave`` says which time this is, from 1, as it is if left out, to ``waves``. Where a
+        question is permanent, waves after the first need the reports of one ``before``.
         """
         from discreet.survey.respond import respond_many
 
@@ -243,6 +266,7 @@ def _read_questions(value: object) -> tuple[Question, ...]:
             given=f"{len(questions)} of them"
             if isinstance(value, Iterable)
             else InvalidArgument.describe_parameter(value),
+            hint='as in [YesNo("smoker", "Do you smoke?", truth=0.5)]',
         )
     for place, question in enumerate(questions):
         if not isinstance(question, _CLASSES):
@@ -250,6 +274,7 @@ def _read_questions(value: object) -> tuple[Question, ...]:
                 name=f"questions[{place}]",
                 expected="YesNo, ChooseOne, ChooseAny or Number",
                 given=InvalidArgument.describe_parameter(question),
+                hint='as in YesNo("smoker", "Do you smoke?", truth=0.5)',
             )
     names = [question.name for question in questions]
     columns = [name.lower() for name in names]  # to many programs, case makes no difference
@@ -259,6 +284,7 @@ def _read_questions(value: object) -> tuple[Question, ...]:
                 name="questions",
                 expected="named differently, whatever the case of the letters",
                 given=f"{names[columns.index(column)]!r} and {names[place]!r}",
+                hint="give each question a name of its own: it is a column of the reports",
             )
     _check_permanent(questions)
     return questions

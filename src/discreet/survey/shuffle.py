@@ -43,6 +43,7 @@ from discreet.guarantees.approx import Approx
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.profile import unit_interval
 from discreet.lazy import cached_property
+from discreet.spelling import spelled
 from discreet.survey.shuffle_pair import Pair, divergence, pair, sketch
 
 _MOST_RESPONDENTS = 10**8  # beyond, the bound for as many is used: more only hide better
@@ -54,6 +55,9 @@ _CLOSE = 1e-7  # how near to the least ε the search goes, relatively
 @dataclass(frozen=True)
 class Shuffled:
     """The guarantee for each respondent against whoever sees the shuffled reports only.
+
+    ``guarantee`` is the local one, of what a respondent sends, such as ``questionnaire.guarantee``
+    of one wave; ``respondents`` is how many of them are shuffled together.
 
     It holds under *replace*: what one person answered is hidden, not that they answered. It takes
     for granted that
@@ -77,6 +81,7 @@ class Shuffled:
     guarantee: Guarantee  #: what each respondent's own randomization promises
     respondents: int
 
+    @spelled
     def __init__(self, guarantee: Guarantee, *, respondents: int) -> None:
         if not isinstance(guarantee, Guarantee):
             raise InvalidArgument(
@@ -108,7 +113,7 @@ class Shuffled:
         return pair(Fraction(self.local), count)
 
     def delta(self, epsilon: Number) -> float:
-        """δ at this ε ≥ 0, rounded up; 0 from the local ε on."""
+        """δ at ``epsilon``, 0 or above, rounded up; 0 from the local ε on."""
         x = non_negative(epsilon, name="epsilon")
         if x >= self.local:
             return 0.0
@@ -118,7 +123,7 @@ class Shuffled:
         return min(alone, divergence(self._pair, x))
 
     def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 whose δ is at most this one, rounded up; never above the local ε."""
+        """The least ε ≥ 0 whose δ is at most ``delta``, rounded up; never above the local ε."""
         target = unit_interval(delta, name="delta")
         alone = self.guarantee.epsilon(target)
         if alone == 0 or self.local > _LARGEST_EPSILON:
@@ -142,7 +147,7 @@ class Shuffled:
         return divergence(self._pair, at) <= target
 
     def approx(self, delta: Number) -> Approx:
-        """The (ε, δ) promise at this δ, to be composed and compared like any other.
+        """The (ε, δ) promise at ``delta``, to be composed and compared like any other.
 
         >>> from discreet.guarantees import Pure
         >>> Shuffled(Pure(epsilon=1), respondents=10_000).approx(1e-6).within(Pure(0.1))

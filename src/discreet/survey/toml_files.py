@@ -188,7 +188,9 @@ def _check_keys(
             )
     for key in needed:
         if key not in table:
-            raise InvalidArgument(name=key, expected=f"there, in {where}", given="nothing")
+            hint = "add a table [[question]]" if key == "question" else f"add {key} = ..."
+            expected = f"there, in {where}"
+            raise InvalidArgument(name=key, expected=expected, given="nothing", hint=hint)
 
 
 def _near(word: str, known: Iterable[str]) -> str:

@@ -43,7 +43,9 @@ def assert_private(
     ``run`` is a function of one input, or a mechanism: an object with ``release`` and
     ``guarantee``, which is then the claim unless another is given. ``pair`` are two neighbouring
     inputs, or ``neighbors`` are many such pairs; a mechanism with a law needs neither, and is then
-    tried on neighbours that its law suggests. All else is as in ``dp.audit``. A correct
+    tried on neighbours that its law suggests. It stops after ``seconds`` (5 unless given) or
+    ``samples`` outputs of each input; with ``batched=True``, ``run(value, size=n)`` returns n
+    outputs at once. All else is as in ``dp.audit``. A correct
     function fails with probability 1 - ``confidence`` at most: of a thousand such tests, run every
     day, one may fail for nothing once in 2,700 years. Passing is not a proof.
 

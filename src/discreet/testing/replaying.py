@@ -13,6 +13,9 @@ from discreet.testing.entropy import seeded
 def replay(run: Callable[..., Any], pair: tuple[Any, Any], *, seed: int = 0) -> ReplayFinding:
     """`discreet.replay`, with the same random words on both neighbours.
 
+    ``run`` and ``pair`` are as there: a function of one input, and two neighbouring inputs.
+    ``seed``, any int, decides the words; 0 if left out.
+
     A Session needs that only for a test that is the same each time. Mechanisms that are used by
     hand tell the recorder nothing: where their outputs decide what comes next, that is compared
     only if they repeat.

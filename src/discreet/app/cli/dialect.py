@@ -21,7 +21,12 @@ _PHRASES: Final = {
     "create=True and a budget": "--create and a cap such as --budget-epsilon 3",
     "create=True": "--create",
     "budget=dp.Pure(3)": "--budget-epsilon 3",
+    'as in group_by("ward", keys=["A", "B"])': "name each column once",
     'keys=["A", "B"]': "--keys A,B",
+    "pair=(0, 1)": "--pair 0,1",
+    "edges=[0, 18, 65, 120]": "--histogram age:0,18,65,120",
+    'count() needs none; text that holds numbers is read by .cast("real")': "--count needs none",
+    "say dp.table(ibis.connect(address).table(name))": "use the Python API",
     'keys="discover"': "--keys discover",
     "dataset=...": "--dataset NAME",
     "bounds=(lower, upper)": "COLUMN:LOWER:UPPER",
@@ -33,6 +38,8 @@ _PHRASES: Final = {
     "--certificate",
     "say row.x.is_null() or row.x.is_not_null()": "say x is null or x is not null",
     'say it with .cast("real")': "say it with --schema COLUMN=real",
+    'cast one of them, as in .cast("text")': "write text in quotes, and numbers without",
+    'cast the other, as in .cast("real")': "name columns of numbers",
     "open a session with a budget such as dp.Approx(epsilon, delta)": "ask of a dataset whose cap "
     f"has a δ. A cap is never changed, so that is a new one: {_NEW} --epsilon 3 --delta 1e-6",
     "open a session with a budget in ρ, μ or (ε, δ)": "ask of a dataset whose cap is in ρ, μ or "
@@ -104,14 +111,19 @@ def in_the_shell(error: InvalidArgument) -> InvalidArgument:
     >>> error = InvalidArgument(name="max_rows", expected="1 or above", given="0 (int)")
     >>> str(in_the_shell(error))
     '--max-rows must be 1 or above, got 0'
+
+    What was noted of it stays.
     """
     option = f"--{error.name.replace('_', '-')}" if error.name in _OPTIONS else error.name
-    return InvalidArgument(
+    told = InvalidArgument(
         name=_NAMES.get(error.name, option),
         expected=translated(error.expected),
         given=_TYPE.sub("", translated(error.given)),
         hint=translated(error.hint),
     )
+    for note in getattr(error, "__notes__", ()):
+        told.add_note(note)
+    return told
 
 
 _IN_TOML: Final = {

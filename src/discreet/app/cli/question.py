@@ -261,11 +261,13 @@ class Question:
     def _keys(self, table: Table, columns: list[str]) -> Any:
         from pathlib import Path
 
+        from discreet.app.cli.dialect import called
         from discreet.app.cli.values import listed, typed
 
         lists = self.keys or []
         if self.keys_file is not None and not lists:
-            return table.source.read_public(Path(self.keys_file))
+            with called("--keys-file", "source"):
+                return table.source.read_public(Path(self.keys_file))
         if lists and set(lists) == {_DISCOVER} and self.keys_file is None:
             return _DISCOVER
         if len(lists) != len(columns) or self.keys_file is not None:

@@ -20,6 +20,7 @@ def check_data(data: str) -> None:
             name="DATA",
             expected="a file, or a pattern in quotes that files match",
             given=f"the name of none: there is no file {data}",
+            hint="check the path, which starts at the current folder",
         )
 
 

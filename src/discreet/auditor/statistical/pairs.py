@@ -41,7 +41,10 @@ def different(pair: Pair) -> Pair:
     """Refuse an input and itself: no audit of those can ever fail."""
     if _equal(*pair):
         raise InvalidArgument(
-            name="pair", expected="two different neighbouring inputs", given="two equal ones"
+            name="pair",
+            expected="two different neighbouring inputs",
+            given="two equal ones",
+            hint="let them differ in one person, as in pair=(0, 1) for a count",
         )
     return pair
 
@@ -130,6 +133,7 @@ def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None, pace: Pace) -> 
             name="pair",
             expected="two neighbouring inputs, or neighbors= with many such pairs",
             given="neither",
+            hint="as in pair=(0, 1)",
         )
     found = []
     for pair in islice(neighbors, _PAIRS):

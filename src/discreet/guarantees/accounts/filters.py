@@ -36,11 +36,17 @@ from discreet.guarantees.accounts.slack import (
 )
 from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.short import Ratio, sum_up
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Filter:
     """A cap on ε, ρ or μ² with a δ slack, and what has been charged against it so far.
+
+    ``limit`` is the cap: ``dp.Pure``, ``dp.ZCDP`` or ``dp.GDP``. ``slack`` is the most that δ₀ may
+    add up to, the chances that mechanisms fail outright; 0 if left out, which refuses them.
+    ``total`` (of ε, ρ or μ²) and ``spent_slack`` restore an account that was written down; left
+    out, nothing is spent yet.
 
     A filter is a value: `charge` returns the next one and leaves this one as it is, so a refused
     charge leaves no trace. Sums are exact rationals, rounded up to a multiple of 2⁻¹²⁸ once their
@@ -71,6 +77,7 @@ spent, so ε = 0.3 is left
     _sums: tuple[Ratio, Ratio]  #: of ε, ρ or μ², and of δ₀
     _caps: tuple[Ratio, Ratio] = field(compare=False)
 
+    @spelled
     def __init__(
         self, *, limit: Notion, slack: Number = 0, total: Number = 0, spent_slack: Number = 0
     ) -> None:
@@ -100,9 +107,9 @@ spent, so ε = 0.3 is left
 
     @classmethod
     def from_epsilon_delta(cls, *, epsilon: Number, delta: Number, slack: Number = 0) -> Filter:
-        """The zCDP account whose sessions are (ε, δ)-private.
+        """The zCDP account whose sessions are (ε, δ)-private, for ``epsilon`` and ``delta``.
 
-        δ is split: `slack` is kept for mechanisms that fail outright, and what is left of the
+        δ is split: ``slack`` is kept for mechanisms that fail outright, and what is left of the
         other runs, (δ − slack)/(1 − slack), goes into the conversion to ρ. A larger slack leaves
         a smaller ρ; 0 allows no charge that needs δ₀.
 
@@ -116,7 +123,8 @@ spent, so ε = 0.3 is left
     # -- charging ----------------------------------------------------------------------------------
 
     def charge(self, cost: Guarantee, *, slack: Number = 0) -> Filter:
-        """The account after this cost, and `slack` more δ₀; refused if either cap would break."""
+        """The account after this ``cost``, any guarantee, and ``slack`` more δ₀, 0 if left out;
+        refused if either cap would break."""
         return self.add(self.price(cost, slack=slack))
 
     def add(self, charge: Charge) -> Filter:
@@ -136,7 +144,7 @@ spent, so ε = 0.3 is left
         return following._become(self.limit, self.slack, (total, failing), self._caps)
 
     def price(self, cost: Guarantee, *, slack: Number = 0) -> Charge:
-        """What this cost, and `slack` more δ₀, takes from this account, whatever is spent."""
+        """What this ``cost``, and ``slack`` more δ₀, takes from this account, whatever is spent."""
         charge = price(type(self.limit), cost, slack)
         if charge.slack and not self.slack:
             raise Refused(
@@ -146,7 +154,7 @@ spent, so ε = 0.3 is left
         return charge
 
     def remaining(self, cost: Guarantee, *, slack: Number = 0) -> int:
-        """How many more charges like this one fit.
+        """How many more charges of this ``cost`` and ``slack`` fit.
 
         >>> from discreet.guarantees import GDP
         >>> Filter(limit=GDP(mu=1)).charge(GDP(mu="1/2")).remaining(GDP(mu="1/10"))
@@ -200,7 +208,7 @@ spent, so ε = 0.3 is left
         return guarantee_with_slack(self.limit, self.slack)
 
     def epsilon(self, delta: Number) -> float:
-        """The least ε ≥ 0 of the cap at this δ, rounded up; infinite below the slack.
+        """The least ε ≥ 0 of the cap at ``delta``, rounded up; infinite below the slack.
 
         >>> from discreet.guarantees import ZCDP
         >>> Filter(limit=ZCDP(rho="0.5"), slack="1e-6").epsilon("1e-7")
@@ -209,5 +217,5 @@ spent, so ε = 0.3 is left
         return epsilon_with_slack(self.limit, self.slack, delta)
 
     def delta(self, epsilon: Number) -> float:
-        """The δ of the cap at this ε, slack included, rounded up."""
+        """The δ of the cap at ``epsilon``, slack included, rounded up."""
         return delta_with_slack(self.limit, self.slack, epsilon)

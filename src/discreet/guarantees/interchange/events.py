@@ -21,7 +21,7 @@ from discreet.guarantees.interchange.event_writing import write
 
 
 def from_dp_event(event: Any) -> Guarantee:
-    """What a dp_accounting event promises.
+    """What a dp_accounting ``event`` promises; one without a known guarantee is refused.
 
     >>> from dp_accounting import dp_event
     >>> from_dp_event(dp_event.SelfComposedDpEvent(dp_event.GaussianDpEvent(2.0), 16))
@@ -33,7 +33,7 @@ def from_dp_event(event: Any) -> Guarantee:
 
 
 def to_dp_event(guarantee: Guarantee) -> Any:
-    """A dp_accounting event that claims no less privacy loss than the guarantee.
+    """A dp_accounting event that claims no less privacy loss than the ``guarantee``.
 
     >>> from discreet.guarantees import GDP
     >>> to_dp_event(GDP(mu="1/10")), to_dp_event(GDP(mu=3))     # less noise claims more

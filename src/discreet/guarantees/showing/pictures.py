@@ -16,6 +16,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.near import Near, failing
 from discreet.guarantees.showing.names import short_name
 from discreet.guarantees.showing.printing import decimal_up
+from discreet.plot import FONT
 
 _PLACES = 61  # on each curve
 _TAIL = Fraction(1, 10**10)  # the profile is drawn down to here
@@ -42,7 +43,7 @@ def plot(guarantee: Guarantee) -> Any:
         .properties(
             title=alt.TitleParams(short_name(guarantee), anchor="middle", fontSize=17, dy=-6)
         )
-        .configure(padding=16, background="white", font="sans-serif")
+        .configure(padding=16, background="white", font=FONT)
         .configure_view(stroke=None)
         .configure_axis(
             labelFlush=False,

@@ -121,7 +121,10 @@ def read_number(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tup
         value = as_type(value, Type.REAL)
     if not value.type.is_number:
         raise InvalidArgument(
-            name=f"{name} of {label}", expected="a column of numbers", given=str(value.type)
+            name=f"{name} of {label}",
+            expected="a column of numbers",
+            given=str(value.type),
+            hint='count() needs none; text that holds numbers is read by .cast("real")',
         )
     return value, label
 

@@ -26,6 +26,7 @@ from discreet.query.expressions import Typed
 from discreet.query.measures import Categories
 from discreet.query.parts import CommonestChoice, Part
 from discreet.query.schema import Schema
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ class Commonest:
         return [name] if self.k == 1 else [f"{name}_{rank}" for rank in range(1, self.k + 1)]
 
 
+@spelled
 def top_k(
     column: ColumnLike, k: int, *, candidates: Sequence[Any], weight: Number = 1
 ) -> Commonest:
@@ -104,6 +106,11 @@ def top_k(
 
     Only which they are is released, so the noise does not grow with the number of candidates.
     Error: how many rows fewer than the best a chosen value may have.
+
+    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.town.lower()``.
+    Values that are not listed are not counted: list what could occur, not what does.
+    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
+    much with 2 as with 1, as it is if left out.
 
     >>> top_k("diagnosis", 3, candidates=["flu", "asthma", "hernia", "hip"]).k
     3
@@ -116,8 +123,11 @@ def top_k(
     )
 
 
+@spelled
 def most_common(column: ColumnLike, *, candidates: Sequence[Any], weight: Number = 1) -> Commonest:
     """The commonest of the listed ``candidates``: ``top_k`` with k = 1.
+
+    ``column`` and ``weight`` are as there.
 
     >>> most_common("diagnosis", candidates=["flu", "asthma"]).k
     1

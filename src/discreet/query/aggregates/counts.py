@@ -24,6 +24,7 @@ from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.parts import Part, PresenceCounts, UnitCount
 from discreet.query.schema import Schema
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True)
@@ -119,10 +120,16 @@ class CountUnits:
         return [Expected(name, count_error(bought[UnitCount()], everything=True), "people")]
 
 
+@spelled
 def count(column: ColumnLike | None = None, *, weight: Number = 1) -> Count:
     """The number of rows of each group; with a column, of rows in which it is not missing.
 
     Released as an integer, which may be negative. Error: the same in each group.
+
+    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``; left
+    out, all rows count.
+    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
+    much with 2 as with 1, as it is if left out.
 
     >>> count(), count("days", weight=2).weight
     (Count(column=None, weight=Fraction(1, 1), label=''), Fraction(2, 1))
@@ -130,10 +137,20 @@ def count(column: ColumnLike | None = None, *, weight: Number = 1) -> Count:
     return Count(column, read_weight(weight))
 
 
+@spelled
 def count_units(*, weight: Number = 1) -> CountUnits:
     """The number of distinct people of each group: each counts once, however many rows they have.
 
     Error: the same in each group, in proportion to max_groups and not to rows.
+
+    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
+    much with 2 as with 1, as it is if left out.
+
+    >>> import discreet as dp, pyarrow as pa
+    >>> visits = dp.table(pa.table({"who": [1, 1, 2], "days": [3, 5, 9]}), unit="who")
+    >>> query = visits.bound(max_rows=2).agg(people=dp.count_units())
+    >>> dp.Session(visits, budget=dp.Pure(1)).release(query, epsilon=1).value("people").error
+    3.0
     """
     return CountUnits(read_weight(weight))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -28,6 +28,7 @@ from discreet.query.expressions import Typed
 from discreet.query.measures import Binned, Categories, EdgeBins
 from discreet.query.parts import BinCounts, Part
 from discreet.query.schema import Schema
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class Histogram:
         return [f"{name}_{low}_to_{high}" for low, high in pairwise(ends)]
 
 
+@spelled
 def histogram(
     column: ColumnLike,
     *,
@@ -118,6 +120,10 @@ def histogram(
     are not listed, and missing ones, to none. All bins cost as much as one count. Error: the same
     in each bin of each group.
 
+    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
+    much with 2 as with 1, as it is if left out.
+
     >>> histogram("age", edges=[0, 18, 65, 120]).edges[1]
     Fraction(18, 1)
     """
@@ -126,15 +132,25 @@ def histogram(
             name="edges or categories",
             expected="given, and only one of them",
             given="none" if edges is None else "both",
-            hint="say where the bins are: they may not be taken from the data",
+            hint="say where the bins are, as in edges=[0, 18, 65]: they may not be taken from the "
+            "data",
         )
+    if edges is not None and (isinstance(edges, str) or not isinstance(edges, Iterable)):
+        raise _not_edges(InvalidArgument.describe_parameter(edges))
     ends = tuple(number(edge, name="edges") for edge in (() if edges is None else edges))
     rising = all(a < b for a, b in pairwise(ends))
     rising = rising and all(abs(end) <= 10**100 for end in ends)
     if edges is not None and (len(ends) < 2 or not rising):
-        raise InvalidArgument(
-            name="edges", expected="at least two rising numbers of at most 1e100", given="others"
-        )
+        raise _not_edges("others")
     return Histogram(
         column, ends, () if categories is None else tuple(categories), read_weight(weight)
+    )
+
+
+def _not_edges(given: str) -> InvalidArgument:
+    return InvalidArgument(
+        name="edges",
+        expected="at least two rising numbers of at most 1e100",
+        given=given,
+        hint="as in edges=[0, 18, 65, 120]",
     )

@@ -27,6 +27,7 @@ from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.parts import Part, ValueSum
 from discreet.query.schema import Schema
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,7 @@ def as_floats(steps: Any, part: ValueSum) -> Any:
     return np.asarray(steps, np.float64) * float(part.step)
 
 
+@spelled
 def mean(
     column: ColumnLike, *, bounds: tuple[Number, Number] | None = None, weight: Number = 1
 ) -> Mean:
@@ -155,6 +157,12 @@ def mean(
 
     Released as a noisy sum over a noisy count, which a ``count()`` beside it shares. The error
     of each group is computed from its noisy count: large groups have small errors.
+
+    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``bounds`` are (lower, upper), from what is known of the column and not from the data; left out,
+    it is refused.
+    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
+    much with 2 as with 1, as it is if left out.
 
     >>> mean("days", bounds=(0, 60)).weight
     Fraction(1, 1)

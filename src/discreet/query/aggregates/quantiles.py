@@ -30,6 +30,7 @@ from discreet.query.grid import Grid
 from discreet.query.measures import GridBins
 from discreet.query.parts import TIELESS, Part, PresenceCounts, QuantileChoice, RowCount
 from discreet.query.schema import Schema, Type
+from discreet.spelling import spelled
 
 _POINTS = 1024  # of the default grid, where values are not whole numbers
 MOST_POINTS = 2**20
@@ -162,6 +163,7 @@ class Quantile:
         return grid.exponent <= 0 and largest.bit_length() - grid.exponent < 63
 
 
+@spelled
 def quantile(
     column: ColumnLike,
     probability: Number | Sequence[Number],
@@ -171,6 +173,13 @@ def quantile(
     weight: Number = 1,
 ) -> Quantile:
     """The value below which this share of the rows lies, or one for each of several shares.
+
+    ``probability`` is that share, between 0 and 1, or a list of shares, which get a column each.
+    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``bounds`` are (lower, upper), from what is known of the column and not from the data; left out,
+    it is refused.
+    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
+    much with 2 as with 1, as it is if left out.
 
     Chosen by the exponential mechanism among the multiples of a power of two near ``step``
     within ``bounds`` (whole numbers: 1, otherwise about a thousandth of the width). All quantiles
@@ -198,6 +207,7 @@ def quantile(
     )
 
 
+@spelled
 def median(
     column: ColumnLike,
     *,
@@ -206,6 +216,8 @@ def median(
     weight: Number = 1,
 ) -> Quantile:
     """The middle value: ``quantile`` at 1/2.
+
+    ``column``, ``bounds``, ``step`` (how fine the answer is) and ``weight`` are as there.
 
     >>> median("days", bounds=(0, 60)).probabilities
     (Fraction(1, 2),)

@@ -30,6 +30,7 @@ from discreet.query.grid import FINE_BITS, choose_grid
 from discreet.query.measures import Total
 from discreet.query.parts import Part, ValueSum
 from discreet.query.schema import Schema, Type
+from discreet.spelling import spelled
 
 _EACH = 0.975  # of the two errors, so that both hold with 95 %
 
@@ -149,6 +150,7 @@ class Spread:
         return float(self.squares.rounding)
 
 
+@spelled
 def variance(
     column: ColumnLike, *, bounds: tuple[Number, Number] | None = None, weight: Number = 1
 ) -> Spread:
@@ -157,16 +159,25 @@ def variance(
     Missing values are left out. Released from noisy sums of values and of squares and a noisy
     count, of which a ``mean`` of the same column and a ``count()`` beside it share theirs.
 
+    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``bounds`` are (lower, upper), from what is known of the column and not from the data; left out,
+    it is refused.
+    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
+    much with 2 as with 1, as it is if left out.
+
     >>> variance("days", bounds=(0, 60)).kind
     'variance'
     """
     return Spread(column, read_bounds(bounds, name="variance"), read_weight(weight), "variance")
 
 
+@spelled
 def std(
     column: ColumnLike, *, bounds: tuple[Number, Number] | None = None, weight: Number = 1
 ) -> Spread:
     """The standard deviation of a column: the root of ``variance``, for the same price.
+
+    ``column``, ``bounds`` and ``weight`` are as there.
 
     >>> std("days", bounds=(0, 60)).kind
     'std'

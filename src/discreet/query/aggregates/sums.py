@@ -25,6 +25,7 @@ from discreet.query.grid import choose_grid
 from discreet.query.measures import Total
 from discreet.query.parts import Part, ValueSum
 from discreet.query.schema import Schema, Type
+from discreet.spelling import spelled
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ def value_total(
     return Total(value, choose_grid(bounds, whole=whole, centred=centred))
 
 
+@spelled
 def sum(  # the field's name
     column: ColumnLike, *, bounds: tuple[Number, Number] | None = None, weight: Number = 1
 ) -> Sum:
@@ -93,6 +95,12 @@ def sum(  # the field's name
     Values are quantised to a grid of at most 2^30 steps and summed as integers, so the exact
     answer does not depend on the order of rows. Error: the same in each group, in proportion to
     the larger bound.
+
+    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``bounds`` are (lower, upper), from what is known of the column and not from the data; left out,
+    it is refused.
+    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
+    much with 2 as with 1, as it is if left out.
 
     >>> sum("days", bounds=(0, 60)).bounds
     (Fraction(0, 1), Fraction(60, 1))

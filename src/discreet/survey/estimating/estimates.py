@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
+from discreet.spelling import meant
 from discreet.survey.estimating.counting import Evidence
 from discreet.survey.estimating.few_reports import share_interval
 from discreet.survey.estimating.intervals import About, FloatArray, Spread, cut
@@ -69,6 +70,7 @@ class Shares:
                 name="label",
                 expected=f"one of {known}" + (", …" if len(self.labels) > 20 else ""),
                 given=InvalidArgument.describe_parameter(label),
+                hint=meant(str(label), self.labels, '"{}"'),
             )
         at = places[0]
         low, high = self.intervals[at].tolist()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Guarantee
+from discreet.spelling import meant
 from discreet.survey.estimating.cross import PairTally
 from discreet.survey.estimating.cross_table import CrossTable, estimate_cross
 from discreet.survey.estimating.estimates import Shares, estimate_shares
@@ -49,6 +50,7 @@ class SurveyResult:
                 name="name",
                 expected="one of " + ", ".join(list(self.estimates)[:20]),
                 given=InvalidArgument.describe_parameter(name),
+                hint=meant(str(name), self.estimates, '"{}"'),
             )
         return self.estimates[name]
 

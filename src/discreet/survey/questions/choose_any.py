@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer
 from discreet.lazy import cached_property
+from discreet.spelling import spelled
 from discreet.survey.questions.choose_one import read_mechanism
 from discreet.survey.questions.columns import array_of, named, wrong
 from discreet.survey.questions.promise import given, read_promise
@@ -28,9 +29,17 @@ _MECHANISMS: Final = ("best", "unary", "items")
 
 @dataclass(frozen=True, init=False)
 class ChooseAny:
-    """Any of the options, at most `most` of them where that is said.
+    """Any of the ``options``, at most ``most`` of them where that is said.
 
-    The promise covers the whole list of ticks at once, not each of them.
+    ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
+    one line. ``epsilon`` is the ε of the whole list of ticks at once, not of each of them.
+    ``mechanism`` is "unary", whose noise grows with ``most``, or "items", where a few options are
+    drawn by chance and only these are answered; left out, it is the one with the least variance.
+
+    ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1: the card says
+    how sure they can be afterwards. Left out, it says so for 1 %, 10 % and 50 %.
+    ``permanent=True`` keeps the first randomized answer on the respondent's machine and sends it
+    again in every wave, so it costs once and shows no change; False if left out.
 
     >>> question = ChooseAny("had", "Which have you had?", options=["flu", "mumps"], epsilon=1)
     >>> question.read(["mumps"])
@@ -47,6 +56,7 @@ class ChooseAny:
     prior: Fraction | None
     permanent: bool
 
+    @spelled
     def __init__(
         self,
         name: str,
@@ -96,7 +106,9 @@ class ChooseAny:
         return chosen.randomizer if isinstance(chosen, Choice) else chosen
 
     def why(self, respondents: int | None = None) -> str:
-        """Which mechanism it is, and why. However many answer, the same one is best."""
+        """Which mechanism it is, and why. However many answer, the same one is best: with
+        ``respondents``, how many are expected, errors are told in points, and without it as the
+        variance of one answer."""
         chosen = self._chosen
         if isinstance(chosen, Choice):
             return str(replace(chosen, respondents=respondents))
@@ -112,7 +124,7 @@ class ChooseAny:
         return {option: code for code, option in enumerate(self.options)}
 
     def read(self, answer: object) -> NDArray[np.bool_]:
-        """A list of options, as a row of ticks."""
+        """``answer``, the list of options that apply, as a row of ticks; it may be empty."""
         # a dict of bools would be read as all its keys, whatever they are set to; and an array of
         # no dimension has a length only in name
         other = isinstance(answer, str | Mapping) or getattr(answer, "ndim", 1) != 1
@@ -129,7 +141,8 @@ class ChooseAny:
         return ticks
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
-        """Bools with a column for each option, or a list of options for each person."""
+        """The same of many people: ``column`` holds bools with a column for each option, or a list
+        of options for each person."""
         array = array_of(column, dimensions=2)
         if array.ndim == 2 and array.dtype.kind in "biu":
             ticks = _read_bools(array, len(self.options))

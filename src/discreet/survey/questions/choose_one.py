@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import InvalidArgument
 from discreet.exact import Number
 from discreet.lazy import cached_property
+from discreet.spelling import spelled
 from discreet.survey.questions.columns import array_of, codes, looked_up, named, wrong
 from discreet.survey.questions.promise import Promise, given, read_promise
 from discreet.survey.questions.wording import read_name, read_options, read_text
@@ -29,8 +30,16 @@ _MECHANISMS: Final = ("best", "response", "unary", "projective")
 class ChooseOne:
     """One of the options: texts, or a number of them (then answers are 0, 1, 2, ...).
 
-    The mechanism is the one with the least variance, unless one is named. The lecture's q
-    (`truth`) is that of randomized response.
+    ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
+    one line. Give one of ``epsilon``, the ε of one answer, and ``truth``, the lecture's q, which is
+    that of randomized response: the chance that the true answer is sent; otherwise any of the
+    ``options`` is. ``mechanism`` is "response", "unary" or "projective"; left out, it is the one
+    with the least variance.
+
+    ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1: the card says
+    how sure they can be afterwards. Left out, it says so for 1 %, 10 % and 50 %.
+    ``permanent=True`` keeps the first randomized answer on the respondent's machine and sends it
+    again in every wave, so it costs once and shows no change; False if left out.
 
     >>> question = ChooseOne("party", "Which party?", options=["A", "B", "C"], epsilon=1)
     >>> question.read("B"), question.randomizer.name
@@ -47,6 +56,7 @@ class ChooseOne:
     prior: Fraction | None
     permanent: bool
 
+    @spelled
     def __init__(
         self,
         name: str,
@@ -96,7 +106,9 @@ class ChooseOne:
         return chosen.randomizer if isinstance(chosen, Choice) else chosen
 
     def why(self, respondents: int | None = None) -> str:
-        """Which mechanism it is, and why. However many answer, the same one is best."""
+        """Which mechanism it is, and why. However many answer, the same one is best: with
+        ``respondents``, how many are expected, errors are told in points, and without it as the
+        variance of one answer."""
         chosen = self._chosen
         if isinstance(chosen, Choice):
             return str(replace(chosen, respondents=respondents))
@@ -115,7 +127,8 @@ class ChooseOne:
         return {option: code for code, option in enumerate(self.categories)}
 
     def read(self, answer: object) -> int:
-        """The place of the option; where options are numbers, the number itself will do."""
+        """The place of the option ``answer``, from 0; where options are numbers, the number itself
+        will do. What is not among them is refused."""
         found = self._numbered(answer) if isinstance(self.options, int) else None
         if found is None and isinstance(answer, str):
             found = self._codes.get(answer)
@@ -136,7 +149,8 @@ class ChooseOne:
         return None
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
-        """Texts, or places 0, 1, 2, ... in the list of options."""
+        """The same of many people: ``column`` holds texts, or places 0, 1, 2, ... in the list of
+        options."""
         array = array_of(column)
         if array.dtype.kind not in "iu":
             return looked_up(array.tolist(), self._codes, self._expected)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet import exact
 from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
+from discreet.spelling import spelled
 from discreet.survey.questions.columns import array_of, wrong, wrong_rows
 from discreet.survey.questions.promise import Promise, given, read_promise
 from discreet.survey.questions.wording import read_name, read_text
@@ -25,7 +26,18 @@ _FINE: Final = 2**20  # steps where none is said: a millionth of the range is lo
 
 @dataclass(frozen=True, init=False)
 class Number:
-    """A number from `bounds`, in steps; the estimated mean is unbiased for answers on the steps.
+    """A number from ``bounds``, in steps; the estimated mean is unbiased for answers on the steps.
+
+    ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
+    one line. ``bounds`` are the least and the greatest answer; ``step`` is the distance of the
+    answers between, which divides the range (a millionth of it if left out). ``unit`` is shown
+    behind numbers, such as "years"; nothing if left out. Give one of ``epsilon``, the ε of one
+    answer, and ``truth``, the lecture's q: the chance that its level is sent; otherwise any is.
+
+    ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1: the card says
+    how sure they can be afterwards. Left out, it says so for 1 %, 10 % and 50 %.
+    ``permanent=True`` keeps the first randomized answer on the respondent's machine and sends it
+    again in every wave, so it costs once and shows no change; False if left out.
 
     >>> question = Number("age", "How old are you?", bounds=(0, 120), step=1, epsilon=1)
     >>> question.read(30), question.steps
@@ -44,6 +56,7 @@ class Number:
     prior: Fraction | None
     permanent: bool
 
+    @spelled
     def __init__(
         self,
         name: str,
@@ -84,7 +97,7 @@ class Number:
         return Levels(steps=self.steps, **Promise.of(self).asked)
 
     def why(self, respondents: int | None = None) -> str:
-        """How many levels, and why."""
+        """How many levels, and why: the same however many ``respondents`` there are."""
         levels = self.randomizer.outcomes
         return f"{self.randomizer.name} to {levels} levels, which has the least worst variance"
 
@@ -96,14 +109,14 @@ class Number:
         return tuple(plain(self.lower + width * level / last) for level in range(last + 1))
 
     def read(self, answer: object) -> int:
-        """The nearest step; a number outside the bounds is refused."""
+        """The step nearest to ``answer``, from 0; a number outside the bounds is refused."""
         value = _exactly(answer)
         if value is None or not self.lower <= value <= self.upper:
             raise wrong(self._expected, answer=answer)
         return floor((value - self.lower) / (self.upper - self.lower) * self.steps + Fraction(1, 2))
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
-        """The nearest step of each number."""
+        """The nearest step of each number of ``column``; one outside the bounds refuses all."""
         array = array_of(column)
         if array.dtype.kind not in "iuf":
             return np.array([self.read(answer) for answer in array.tolist()], np.int64)

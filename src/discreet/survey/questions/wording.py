@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from discreet.errors import InvalidArgument
 from discreet.exact import integer
@@ -48,7 +48,7 @@ def read_text(value: object, *, name: str) -> str:
         name=name,
         expected=f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it",
         given=InvalidArgument.describe_parameter(value),
-        hint=_what_is_wrong(value) if isinstance(value, str) else "",
+        hint=_what_is_wrong(value) if isinstance(value, str) else "write it in quotes",
     )
 
 
@@ -61,6 +61,18 @@ def _what_is_wrong(text: str) -> str:
     return f"it has {len(text):,} characters"
 
 
+def check_form(form: Any) -> Any:
+    """Refuse what is no questionnaire, such as the reports in its place."""
+    if hasattr(form, "questions") and hasattr(form, "waves"):
+        return form
+    raise InvalidArgument(
+        name="questionnaire",
+        expected="a Questionnaire",
+        given=InvalidArgument.describe_data(form),
+        hint='it comes first; read one from a file with Questionnaire.from_toml("health.toml")',
+    )
+
+
 def read_options(value: object) -> tuple[str, ...] | int:
     """Options as texts, or how many there are: then they are the numbers 0, 1, 2, ...
 
@@ -68,6 +80,13 @@ def read_options(value: object) -> tuple[str, ...] | int:
     (('red', 'blue'), 10000)
     """
     if isinstance(value, str) or not isinstance(value, Iterable):
+        if isinstance(value, str) and not value.strip().isdecimal():
+            raise InvalidArgument(
+                name="options",
+                expected="a list of texts, or a number of options",
+                given=InvalidArgument.describe_parameter(value),
+                hint='as in ["north", "south"]',
+            )
         count = integer(value, name="options", minimum=2)
         _check_count(count)
         return count
@@ -83,6 +102,7 @@ def read_options(value: object) -> tuple[str, ...] | int:
             name="options",
             expected="different from each other",
             given=f"{InvalidArgument.describe_parameter(twice)} twice",
+            hint="list each option once",
         )
     return options
 
@@ -93,7 +113,9 @@ def _check_count(count: int) -> None:
             name="options",
             expected=f"between 2 and {MOST_OPTIONS:,} of them",
             given=f"{count:,}",
-            hint="a single thing to tick is a yes/no question" if count == 1 else "",
+            hint="a single thing to tick is a yes/no question"
+            if count == 1
+            else 'as in ["north", "south"]',
         )
 
 

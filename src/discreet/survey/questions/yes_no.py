@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.exact import Number
 from discreet.lazy import cached_property
+from discreet.spelling import spelled
 from discreet.survey.questions.columns import array_of, codes, looked_up, wrong
 from discreet.survey.questions.promise import Promise, given, read_promise
 from discreet.survey.questions.wording import read_name, read_text
@@ -23,6 +24,15 @@ _EXPECTED: Final = "yes or no (True or False)"
 @dataclass(frozen=True, init=False)
 class YesNo:
     """Yes or no, by randomized response: the lecture's coins.
+
+    ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
+    one line. Give one of ``epsilon``, the ε of one answer, and ``truth``, the lecture's q: the
+    chance that the true answer is sent; otherwise a fair coin decides. q = 1/2 is ε = ln 3.
+
+    ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1: the card says
+    how sure they can be afterwards. Left out, it says so for 1 %, 10 % and 50 %.
+    ``permanent=True`` keeps the first randomized answer on the respondent's machine and sends it
+    again in every wave, so it costs once and shows no change; False if left out.
 
     >>> question = YesNo("smoker", "Do you smoke?", truth=0.5)
     >>> question.categories, question.read("yes")
@@ -39,6 +49,7 @@ class YesNo:
     prior: Fraction | None
     permanent: bool
 
+    @spelled
     def __init__(
         self,
         name: str,
@@ -59,7 +70,7 @@ class YesNo:
         return Response(categories=2, **Promise.of(self).asked)
 
     def why(self, respondents: int | None = None) -> str:
-        """There is no choice to explain."""
+        """There is no choice to explain, however many ``respondents`` there are."""
         return "randomized response, which is best for two answers"
 
     @property
@@ -68,7 +79,7 @@ class YesNo:
         return ("no", "yes")
 
     def read(self, answer: object) -> int:
-        """1 for yes or True, 0 for no or False."""
+        """1 where ``answer`` is yes or True, 0 where it is no or False; all else is refused."""
         answer = _bare(answer)
         if isinstance(answer, bool | np.bool_):
             return int(answer)
@@ -77,7 +88,8 @@ class YesNo:
         return _WORDS[answer]
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
-        """Bools, zeros and ones, or the texts yes and no."""
+        """The same of many people: ``column`` holds bools, zeros and ones, or the texts yes and
+        no."""
         array = array_of(column)
         if array.dtype.kind in "biu":
             return codes(array, 2)

@@ -90,7 +90,7 @@ def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
             name="source",
             expected="a file that can be opened",
             given=InvalidArgument.describe_parameter(str(path)),
-            hint=failure.strerror or "check the path and its permissions",
+            hint=f"check the path and its permissions ({failure.strerror})",
         ) from None
     if ending == ".parquet":
         yield from read_parquet(path, names)

@@ -1,0 +1,377 @@
+"""Errors teach: what newcomers do wrong, and that the message says what to do next."""
+
+import inspect
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.app.cli.exits import CODES, MEANINGS, document_of
+from discreet.app.cli.main import main
+from discreet.errors import DiscreetError
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+
+SECRET = "Zyxabel"  # in the data, so in no message
+NUMBER = 987654321
+
+# What is named in the message, and the mistake. Nobody who writes these is a fool: each was made
+# while following a guide.
+MISTAKES = """
+source | dp.table("missing.csv")
+source | dp.table("folder")
+source | dp.table("empty.csv")
+source | dp.table("text.parquet")
+source | dp.table(None)
+source | dp.table({"a": [1, 2]})
+source | dp.table(np.zeros(3))
+source | dp.table(pd.DataFrame([[1, 2]]))
+source | dp.table("https://example.org/visits.csv")
+schema | dp.table([{"a": 1}])
+schema | dp.table("visits.csv", schema={"days": "int"})
+schema | dp.table("visits.csv", schema={"dayz": "integer"})
+unit | dp.table("visits.csv", unit="patiant")
+unit | dp.table("visits.csv", unit=["patient", "ward"])
+unit | dp.table("visits.csv", units="patient")
+table | dp.table("visits.csv", "patient")
+relation | dp.table("visits.csv", relation="bounded")
+relation | dp.Relation("swap")
+table | visits.groupby("ward")
+table | visits.days
+table | visits.head()
+table | visits["days"]
+table | list(visits)
+where | visits.where("days > 3")
+where | visits.where(3)
+where | visits.where(lambda: True)
+column | visits.where(lambda row: row.dayz > 3)
+expression | visits.where(lambda row: row.days > 3 and row.age > 4)
+expression | visits.where(lambda row: 3 < row.days < 9)
+expression | visits.where(lambda row: row.days.isin([1, 2]))
+expression | visits.mutate(x=lambda row: np.log(row.days))
+days > None | visits.where(lambda row: row.days > None)
+mutate | visits.mutate(lambda row: row.days)
+on | visits.join(pd.DataFrame({"w": ["a"], "floor": [1]}), on="ward")
+on | visits.join(pd.DataFrame({"ward": ["a"], "floor": [1]}))
+otherwise | visits.mutate(x=lambda row: dp.case((row.days > 3, "long")))
+keys | visits.group_by("ward")
+keys | visits.group_by("ward", keys="surgery")
+keys | visits.group_by("ward", keys=["a", None])
+group_by | visits.group_by("wrd", keys=["a"])
+group_by | visits.group_by(keys=["a"])
+agg | visits.agg(dp.count())
+agg | visits.agg()
+bounds | visits.agg(m=dp.mean("days"))
+bounds | visits.agg(m=dp.mean("days", bounds=(30, 0)))
+bounds | visits.agg(m=dp.mean("days", bounds=30))
+bounds | dp.mean("days", bound=(0, 30))
+mean | dp.mean("days", (0, 30))
+mean | visits.agg(m=dp.mean("dayz", bounds=(0, 30)))
+mean of ward | people.bound(max_rows=1).agg(m=dp.mean("ward", bounds=(0, 30)))
+probability | visits.agg(m=dp.quantile("days", 50, bounds=(0, 30)))
+edges | dp.histogram("days")
+edges | dp.histogram("days", edges=10)
+edges | dp.histogram("days", edges=[3, 2, 1])
+edges | dp.histogram("days", bins=10)
+candidates | dp.most_common("ward")
+bound | people.agg(n=dp.count())
+bound | people.bound()
+bound | people.bound(2)
+bound | visits.bound(max_rows=2)
+max_rows | people.bound(max_row=2)
+budget | dp.Session(visits)
+budget | dp.Session(visits, budget=3)
+Session | dp.Session(visits, dp.Pure(3))
+epsilon | dp.Session(visits, epsilon=3)
+table | dp.Session("visits.csv", budget=dp.Pure(3))
+spend | session.release(query)
+spend | session.release(query, epsilon=1, rho=1)
+spend | session.release(query, delta=1e-6)
+epsilon | session.release(query, epsilon=0)
+epsilon | session.release(query, epsilon=float("nan"))
+epsilon | session.release(query, epsilon="one")
+epsilon | session.release(query, eps=1)
+release | session.release(query, 1)
+query | session.release(visits, epsilon=1)
+query | session.release(people.bound(max_rows=1).agg(n=dp.count()), epsilon=1)
+group_size | session.release(visits.agg(m=dp.mean("days", bounds=(0, 30))), error=0.1)
+ε | session.release(query, epsilon=50)
+ε | session.release(query, rho=1)
+delta | session.release(found, epsilon=1, delta=1e-6)
+column | session.release_bounds(visits, epsilon=1)
+column | result["m"]
+keys | result.value("n", ward="cardiology")
+ledger | dp.Session(visits, budget=dp.Pure(3), ledger="no.ledger")
+ledger | dp.Session(visits, ledger="folder")
+create | dp.Session(visits, budget=dp.Pure(3), create=True)
+cap | dp.Session(visits, budget=dp.Pure(9), ledger="visits.ledger")
+dataset | dp.Session(people, ledger="visits.ledger")
+dataset | dp.Session(visits, ledger="visits.ledger", dataset="other")
+analyst | dp.Session(visits, ledger="visits.ledger", analyst="ann")
+key | dp.Session(visits, ledger="visits.ledger", key="no.key")
+idempotency key | kept.release(query, epsilon="0.2", idempotency_key="march")
+head | dp.Ledger("damaged.ledger")
+certificate | dp.Certificate.load("no.json")
+source | engine.release(gone, epsilon="0.1")
+Laplace | dp.Laplace(1, 0.5)
+epsilon | dp.Laplace(sensitivity=1, eps=1)
+laplace | dp.laplace
+Sesion | dp.Sesion
+epsilon | dp.Laplace(sensitivity=1)
+sensitivity | dp.Laplace(epsilon=1)
+sensitivity | dp.Laplace(sensitivity=0, epsilon=1)
+sensitivity | dp.Laplace(sensitivity=float("inf"), epsilon=1)
+value | dp.Laplace(sensitivity=1, epsilon=1).release(None)
+value | dp.Laplace(sensitivity=1, epsilon=1).release("Zyxabel")
+value | dp.Laplace(sensitivity=1, epsilon=1).release({"Zyxabel": 987654321})
+value | dp.Laplace(sensitivity=1, epsilon=1).release([987654321, None])
+value | dp.Laplace(sensitivity=1, epsilon=1).release(float("nan"))
+confidence | dp.Laplace(sensitivity=1, epsilon=1).error(95)
+delta | dp.Gaussian(sensitivity=1, epsilon=1)
+delta | dp.Gaussian(sensitivity=1, epsilon=1, delta=2)
+categories | dp.RandomizedResponse(epsilon=1, categories=["a", "b"])
+scores | dp.NoisyMax(sensitivity=1, epsilon=1).release(987654321)
+family | dp.calibrate("laplace", error=3)
+guarantees | dp.compose(dp.Pure(1))
+compose | dp.compose(dp.Pure(1), dp.Pure(2))
+guarantees | dp.compose([0.5, 0.5])
+promises | dp.Pure(1) + dp.Pure(1)
+epsilon | dp.Pure(None)
+delta | dp.Approx(1)
+claim | dp.audit(lambda x: x, pair=(0, 1))
+pair | dp.audit(lambda x: x, claim=dp.Pure(1))
+pair | dp.audit(lambda x: x, pair=(0, 0), claim=dp.Pure(1))
+run | dp.audit(lambda: 1, pair=(0, 1), claim=dp.Pure(1))
+mechanism | dp.verify(lambda x: x)
+mechanism | dp.verify(dp.Laplace)
+check_sensitivity | dp.check_sensitivity(sum, inputs=[1, 2])
+epsilon | dp.survey.YesNo("smoker", "Do you smoke?")
+YesNo | dp.survey.YesNo("smoker", "Do you smoke?", 0.5)
+name | dp.survey.YesNo("a b", "Do you smoke?", truth=0.5)
+options | dp.survey.ChooseOne("a", "Which?", options="xy", epsilon=1)
+options | dp.survey.ChooseOne("a", "Which?", options=["x", "x"], epsilon=1)
+options | dp.survey.ChooseOne("a", "Which?", options=[], epsilon=1)
+questions | dp.survey.Questionnaire("t", [])
+questions | dp.survey.Questionnaire("t", form.questions * 2)
+Questionaire | dp.survey.Questionaire
+answers | form.respond({"smoker": True})
+smoker | form.respond({"smoker": "Zyxabel", "age": 3})
+age | form.respond({"smoker": True, "age": 987654321})
+name | form["smokr"]
+questionnaire | dp.survey.collect([], form)
+questionnaire | dp.survey.write_page("health", "health.html")
+source | dp.survey.collect(form, "no.jsonl")
+half_width | dp.survey.plan(form)
+queries | dp.adaptive.Analyst([1, 2, 3])
+Analyst | dp.adaptive.Analyst([1, 2, 3], 10)
+method | dp.adaptive.Analyst(range(10_000), queries=9, confidence=0.95, method="gausian")
+records | dp.adaptive.Analyst(range(100), queries=1000, confidence=0.95)
+questions | [analyst.ask(lambda record: record > 60) for _ in range(2)]
+phi | analyst.ask("age > 60")
+sigma | dp.adaptive.Scorer(np.zeros((99, 1)), np.zeros(99), queries=9, hits=3, sigma=1)
+predictions | dp.adaptive.Ladder(np.zeros(1000), submissions=10).submit([1, 2])
+Analist | dp.adaptive.Analist
+"""
+CASES = [tuple(line.split(" | ", 1)) for line in MISTAKES.strip().splitlines()]
+
+# A next step: an instruction, an example, the nearest name, or what would be accepted.
+NEXT = re.compile(
+    r"\b(adds?|ask|as in|bound|cast|check|clamp|compose|convert|did you mean|draw|fetch|give|"
+    r"is left|keep|leave|let|list|make|name|open|pass|plan|predict|put|read|rename|replace|restore|"
+    r"say|spend|there are|use|would do|write)\b",
+    re.IGNORECASE,
+)
+ACCEPTED = re.compile(
+    r"must be (above|at most|from|one of|strictly|a finite number|a number from|yes or no)"
+    r"|such as dp\."
+)
+NAMED = re.compile(r"\bdp((?:\.\w+)+)")
+ARGUMENT = re.compile(r"(?<![\w.])([a-z_]+)=(?!=)")
+
+
+def parameters() -> set[str]:
+    """The names of all arguments of what is public, and of its methods."""
+    things: list[Any] = [getattr(dp, name) for name in dp.__all__ if name != "__version__"]
+    for module in (dp.survey, dp.adaptive, dp.sensitivity):
+        things += [getattr(module, name) for name in dir(module) if not name.startswith("_")]
+    found = {"n", "name"}  # what a column of an answer may be called
+    for thing in things:
+        members = (
+            [m for _, m in inspect.getmembers(thing, callable)] if isinstance(thing, type) else []
+        )
+        for called in [thing, *members]:
+            try:
+                found |= set(inspect.signature(called).parameters)
+            except (TypeError, ValueError):
+                continue
+    return found
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What somebody has who follows the guides, with a secret in the data."""
+    folder = tmp_path_factory.mktemp("newcomer")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        (folder / "folder").mkdir()
+        (folder / "empty.csv").touch()
+        (folder / "text.parquet").write_text(SECRET)
+        (folder / "damaged.ledger").write_text(SECRET)
+        rows = f"patient,ward,days,age\n{SECRET},surgery,{NUMBER},40\n"
+        for name in ("visits.csv", "gone.csv"):
+            (folder / name).write_text(rows)
+        visits, moved = dp.table("visits.csv"), dp.table("gone.csv")
+        query = visits.group_by("ward", keys=["surgery"]).agg(n=dp.count())
+        people = {"patient": [SECRET, "b"], "ward": [SECRET, "surgery"], "days": [NUMBER, 2]}
+        session = dp.Session(visits, budget=dp.Pure(3))
+        kept = dp.Session(visits, budget=dp.Pure(3), ledger="visits.ledger", create=True)
+        kept.release(query, epsilon="0.1", idempotency_key="march")
+        engine = dp.Session(moved, budget=dp.Pure(3))
+        (folder / "gone.csv").unlink()
+    questions = [
+        dp.survey.YesNo("smoker", "Do you smoke?", truth=0.5),
+        dp.survey.Number("age", "How old are you?", bounds=(0, 120), step=1, epsilon=1),
+    ]
+    return {
+        "dp": dp,
+        "np": np,
+        "pd": pd,
+        "folder": folder,
+        "visits": visits,
+        "query": query,
+        "session": session,
+        "kept": kept,
+        "engine": engine,
+        "gone": moved.agg(n=dp.count()),
+        "result": session.release(query, epsilon="0.1"),
+        "found": visits.group_by("ward", keys="discover").agg(n=dp.count()),
+        "people": dp.table(pa.table(people), unit="patient"),
+        "form": dp.survey.Questionnaire("Health", questions),
+        "analyst": dp.adaptive.Analyst(range(10_000), queries=1, confidence=0.95),
+    }
+
+
+@pytest.fixture(scope="module")
+def arguments() -> set[str]:
+    """All names of arguments."""
+    return parameters()
+
+
+@pytest.mark.parametrize(("name", "mistake"), CASES, ids=[mistake for _, mistake in CASES])
+def test_a_mistake_ends_in_a_sentence_that_says_what_to_do(
+    name: str,
+    mistake: str,
+    world: dict[str, Any],
+    arguments: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Catches a bare error of Python, NumPy or an engine, a message without a next step or with a
+    call that does not exist, and one that quotes the data."""
+    monkeypatch.chdir(world["folder"])
+    with warnings.catch_warnings(), pytest.raises(Exception) as caught:
+        warnings.simplefilter("ignore")
+        eval(mistake, dict(world))
+    error = caught.value
+    told = str(error)
+    assert isinstance(error, DiscreetError | TypeError | AttributeError)
+    if not isinstance(error, DiscreetError):  # then it has our words all the same
+        assert re.search(r"write |Write |has no |promises", told)
+    assert name in told
+    advice = error.hint if isinstance(error, dp.InvalidArgument) else told
+    assert NEXT.search(advice) or ACCEPTED.search(told), told
+    for path in NAMED.findall(told):
+        thing: Any = dp
+        for part in path.strip(".").split("."):
+            thing = getattr(thing, part)
+    assert set(ARGUMENT.findall(told)) - {"units", "eps", "bins", "bound", "max_row", "inputs"} <= (
+        arguments | {"decade", "hits"}
+    )
+    assert SECRET not in told
+    assert str(NUMBER) not in told
+    assert error.__suppress_context__ or error.__context__ is None
+    if isinstance(error, dp.EngineError):
+        assert error.__cause__ is None
+        assert error.__context__ is None
+    assert len(told) < 600
+
+
+def test_there_are_enough_mistakes() -> None:
+    """Catches a table that was emptied."""
+    assert len(CASES) >= 150
+    assert len({mistake for _, mistake in CASES}) == len(CASES)
+
+
+SHELL = {
+    "relase": ("Did you mean 'release'", 2),
+    "release visits.csv --count": ("as in --epsilon 0.5", 2),
+    "release visits.csv --count --epsilon 1": ("discreet ledger create", 2),
+    "release visits.csv --count --epsilon 1 --ledger no.ledger": ("ledger create no.ledger", 2),
+    "release visit.csv --count --epsilon 1 --no-ledger": ("check the path", 2),
+    "release visits.csv --mean days --epsilon 1 --no-ledger": ("--mean income:0:200000", 2),
+    "release visits.csv --mean dayz:0:9 --epsilon 1 --no-ledger": ('did you mean "days"?', 2),
+    "release visits.csv --group-by ward --count --epsilon 1 --no-ledger": ("--keys A,B,C", 2),
+    "release visits.csv --count --schema days=int --epsilon 1 --no-ledger": ("--schema", 2),
+    "release visits.csv --group-by ward --keys-file no.csv --count --epsilon 1 --no-ledger": (
+        "--keys-file must be a file",
+        2,
+    ),
+    "release visits.csv --count --epsilon 9 --ledger visits.ledger": ("ask for less", 4),
+    "release visits.csv --count --rho 1 --ledger visits.ledger": ("spend --epsilon", 3),
+    "ledger show damaged.ledger": ("discreet ledger create makes one", 2),
+    "verify no.json": ("release wrote with --certificate", 2),
+    "audit nowhere:function --claim epsilon=1": ("as in survey.py:answer", 2),
+    "survey page no.toml": ("discreet survey new", 2),
+}
+
+
+@pytest.mark.parametrize("typed", SHELL)
+def test_the_shell_says_the_same(
+    typed: str,
+    world: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Catches a traceback on a terminal, Python's words there, and a wrong exit code."""
+    monkeypatch.chdir(world["folder"])
+    monkeypatch.setenv("COLUMNS", "1000")
+    wanted, code = SHELL[typed]
+    assert main(tuple(typed.split())) == code
+    told = capsys.readouterr().err
+    assert wanted in told
+    assert "Traceback" not in told
+    assert not re.search(r"\bdp\.|lambda|\(str\)", told)
+
+
+def test_notes_reach_the_terminal() -> None:
+    """Catches a note of where the mistake is that only Python shows."""
+    error = dp.InvalidArgument(name="truth", expected="from 0 to 1", given="2 (int)")
+    error.add_note("in question 3 (smoker)")
+    assert "in question 3 (smoker)" in document_of(error)["error"]["message"]
+
+
+def test_the_page_has_every_error_and_every_exit_code() -> None:
+    """Catches an error or a code that was added, and a page that knows nothing of it."""
+    kinds = [name for name in dp.__all__ if isinstance(getattr(dp, name), type)]
+    kinds = [name for name in kinds if issubclass(getattr(dp, name), BaseException)]
+    assert len(kinds) >= 11
+    for name in kinds:
+        assert re.search(rf"\b{name}\b", PAGE), name
+    table = dict(re.findall(r"^\| ([\d, ]+) \|.*\| (.+) \|$", PAGE, re.MULTILINE))
+    listed = {int(code): text for codes, text in table.items() for code in codes.split(",")}
+    assert set(listed) == set(MEANINGS)
+    assert {listed[code] for code, _ in CODES.values()} == {text for _, text in CODES.values()}
+
+
+def test_the_tree_on_the_page_is_the_tree() -> None:
+    """Catches a class that was moved in the code alone."""
+    for line in re.findall(r"^    (│?   ?[├└]── \w+)", PAGE, re.MULTILINE):
+        name = line.split()[-1]
+        parent = dp.Refused if line.startswith("│") else dp.DiscreetError
+        assert getattr(dp, name).__base__ is parent
