@@ -9,12 +9,13 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 # Each has an environment of its own: their pins exclude each other.
 TABLE_PEERS := opendp pipelinedp smartnoise tumult
+PAGE_PEERS := diffprivlib opendp smartnoise tumult
 
 # Of the parts that privacy rests on; pyproject.toml names them.
 FLOOR := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
+.PHONY: help demo test docs refresh docs-peers gwas browser test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
 	bench-audit bench-surveys bench-overfitting clean
 .DELETE_ON_ERROR:
 
@@ -31,6 +32,19 @@ test: $(VENV)/.installed-dev browser ## run every gate: lint, types, layers, tes
 	$(BIN)/lint-imports
 	$(BIN)/pytest --cov --cov-report=
 	$(BIN)/coverage report --fail-under=$(FLOOR)
+
+docs: $(VENV)/.installed-dev ## build the site into build/site; a broken link or an undocumented name is a failure
+	$(BIN)/python -m publishing.site
+	$(BIN)/zensical build --strict --config-file mkdocs.yml
+
+refresh: $(VENV)/.installed-dev ## run every page, and write what it prints and draws into it, and the notebooks
+	$(BIN)/python -m publishing.refresh
+
+docs-peers: $(VENV)/.installed-dev $(PAGE_PEERS:%=.venv-peer-%/.installed) ## run other libraries' code on docs/coming-from.md
+	$(BIN)/python -m publishing.peers
+
+gwas: $(VENV)/.installed-dev ## the genome-wide example with a million variants: 1 GB of disk, some minutes
+	$(BIN)/python -m examples.gwas --full
 
 test-long: $(VENV)/.installed-dev ## run the tests that take minutes
 	$(BIN)/pytest -m long
@@ -98,6 +112,7 @@ $(PEERS)/.installed: pyproject.toml
 	$(call install,$(PEERS),.[peers])
 
 # A peer that cannot be installed shows up as "not installed" in the results.
+.venv-peer-diffprivlib/.installed: PACKAGES := diffprivlib 'scikit-learn<1.9'
 .venv-peer-opendp/.installed: PACKAGES := 'opendp[polars]' pyarrow
 .venv-peer-pipelinedp/.installed: PACKAGES := pipeline-dp pyarrow
 .venv-peer-pureldp/.installed: PACKAGES := pure-ldp scikit-learn statsmodels 'xxhash<4'

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.engines.postgres_server import postgres_server
+from tests.engines.spark_server import spark_session
 
 # Relative to the root; the parts are those of [tool.coverage.run] in pyproject.toml.
 PARTS = ("exact", "guarantees", "ledger", "mechanisms", "noise")
@@ -25,6 +26,12 @@ TRACED = tuple(
     for start in ("src/discreet/{}/", "src/discreet/{}.py", "tests/{}/", "tests/test_{}.py")
 )
 TRACING = pytest.StashKey[bool]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # PySpark leaves the sockets it reads results from to the garbage collector, by design.
+    unclosed = "ignore:unclosed <socket.*'127[.]0[.]0[.]1':ResourceWarning"
+    config.addinivalue_line("filterwarnings", unclosed)
 
 
 def trace(config: pytest.Config, on: bool) -> None:
@@ -73,6 +80,13 @@ def postgres_address() -> Iterator[dict[str, str]]:
     """A PostgreSQL for all tests of a worker that need one."""
     with postgres_server() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark for all tests of a worker that need one."""
+    with spark_session() as session:
+        yield session
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

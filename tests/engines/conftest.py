@@ -7,26 +7,12 @@ import ibis
 import pytest
 from ibis.backends import BaseBackend
 
-from tests.engines.spark_server import spark_session
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    # PySpark leaves the sockets it reads results from to the garbage collector, by design.
-    unclosed = "ignore:unclosed <socket.*'127[.]0[.]0[.]1':ResourceWarning"
-    config.addinivalue_line("filterwarnings", unclosed)
-
 
 @pytest.fixture(scope="session")
 def duckdb_backend() -> Iterator[BaseBackend]:
     connection = ibis.duckdb.connect()
     yield connection
     connection.disconnect()
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    with spark_session() as session:
-        yield session
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,163 @@
+"""Run a page: its blocks in order, in one folder, with what they print caught."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+from unittest import mock
+
+from publishing.blocks import ROOT, Block, blocks_of
+
+SEED: Final = 8  # noise is drawn anew by readers; here it must be the same on every run
+# Installing and making are not repeated for each page: tests/docs/test_quickstart.py does both.
+_SETTING_UP = re.compile(r"^\s*(make |pip install|python3? -m venv|git clone)", re.MULTILINE)
+_SHOWN = re.compile(r"^(?!\w+ = )(\w[^#\n]*?)[ ]+# (-?\d+(?:\.\d+)?(?:/\d+)?)(?=$|:)", re.MULTILINE)
+_NUMBER = re.compile(r"[-−+]?(?:\b[0-9a-f]{8,}\b|[\d⁰¹²³⁴-⁹][\d.,⁰¹²³⁴-⁹]*(?:e[-+]?\d+)?)")
+_FILE = re.compile(r"# (?P<name>\w+\.py)\n")  # the first line of a block that is also a file
+_STATED = re.compile(r"# exits with (?P<code>\d+)$")
+PLAIN: Final = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+_DRAWN = re.compile(r"[\s─━▁-▏░▒▓-]+")  # spacing, rules and bars
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A block, and what it printed."""
+
+    block: Block
+    output: str
+
+
+def runs_here(block: Block) -> bool:
+    """Whether the block is code for our own environment."""
+    if block.library is not None or block.language not in ("python", "sh"):
+        return False
+    return not (block.language == "sh" and _SETTING_UP.search(block.text))
+
+
+def run_page(page: Path, folder: Path) -> Iterator[Ran]:
+    """Run all blocks of a page in a folder; the process must be in that folder already.
+
+    Later blocks may use what earlier ones defined. A result in a comment behind an expression is
+    compared with the result.
+    """
+    from discreet.testing import seeded
+
+    furnish(folder)
+    names: dict[str, object] = {"__name__": "__main__"}
+    with seeded(SEED):
+        for block in blocks_of(page.read_text()):
+            if not runs_here(block):
+                continue
+            if block.language == "sh":
+                text = block.text
+                ours = _only_ours(text)
+                output = run_programs(text) if ours else run_shell(text, folder)
+                yield Ran(block, without(folder, output))
+                continue
+            if saved := _FILE.match(block.text):
+                (folder / saved["name"]).write_text(block.text)
+            # As many lines above as in the page: an error then names the line of the page.
+            code = compile("\n" * (block.start + 1) + block.text, str(page), "exec")
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(code, names)
+            for check in checks_of(block):
+                exec(compile(check, f"{page}, a result in a comment", "exec"), names)
+            yield Ran(block, without(folder, printed.getvalue()))
+
+
+def furnish(folder: Path) -> None:
+    """What a reader has: sources and examples of a clone, and the rows that the demo leaves."""
+    for name in ("src", "examples"):
+        (folder / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "src" / "discreet" / "data" / "visits.csv", folder / "visits.csv")
+
+
+def _only_ours(text: str) -> bool:
+    """Whether all lines are programs of ours, and nothing that only a shell understands."""
+    ours = r"(discreet|python examples/\w+\.py)\b[^|&;<>$`*]*$"
+    return all(re.match(ours, line) for line in _lines(text))
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def run_programs(text: str) -> str:
+    """What programs of ours print, in this process: a new one would take seconds for each.
+
+    They end with 0, or with the code that is stated behind them: ``# exits with 9``.
+    """
+    said = io.StringIO()
+    with (
+        mock.patch.dict(os.environ, PLAIN),
+        contextlib.redirect_stdout(io.StringIO()) as printed,
+        contextlib.redirect_stderr(said),
+    ):
+        for line in _lines(text):
+            ended = _ended(shlex.split(line, comments=True))
+            stated = _STATED.search(line)
+            if ended != (int(stated["code"]) if stated else 0):
+                raise AssertionError(f"exit {ended} of\n{line}\n{said.getvalue()}")
+    return printed.getvalue()
+
+
+def _ended(words: list[str]) -> int:
+    """The exit code of one of our programs."""
+    if words[0] == "discreet":
+        from discreet.app.cli.main import main
+
+        return main(words[1:])
+    with mock.patch("sys.argv", words[1:]):
+        runpy.run_path(words[1], run_name="__main__")
+    return 0
+
+
+def run_shell(text: str, folder: Path) -> str:
+    """What these lines print in a shell that stops at the first failure."""
+    path = f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", text],
+        cwd=folder,
+        env={**os.environ, **PLAIN, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    if done.returncode:
+        raise AssertionError(f"exit {done.returncode} of\n{text}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def checks_of(block: Block) -> Iterator[str]:
+    """Results in comments, as in ``expression  # 0.684``, as assertions."""
+    for expression, shown in _SHOWN.findall(block.text):
+        digits = 12 if "/" in shown else len(shown.partition(".")[2])
+        value = f"round(float({expression}), {digits})"
+        yield f"assert {value} == {float(Fraction(shown))}, ({value}, {shown!r})"
+
+
+def without(folder: Path, output: str) -> str:
+    """An output that does not say in which folder the page was run."""
+    return output.replace(f"{folder.resolve()}{os.sep}", "").replace(f"{folder}{os.sep}", "")
+
+
+def words_of(output: str) -> str:
+    """An output without its numbers, digests, bars and spacing, which noise and clocks may change.
+
+    >>> words_of("surgery   882 ± 9\\n------")
+    'surgery # ± #'
+    """
+    return _DRAWN.sub(" ", _NUMBER.sub("#", output)).strip()
