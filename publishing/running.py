@@ -86,8 +86,9 @@ def furnish(folder: Path) -> None:
 
 def _only_ours(text: str) -> bool:
     """Whether all lines are programs of ours, and nothing that only a shell understands."""
+    quoted = r"'[^']*'|\"[^\"]*\""
     ours = r"(discreet|python examples/\w+\.py)\b[^|&;<>$`*]*$"
-    return all(re.match(ours, line) for line in _lines(text))
+    return all(re.match(ours, re.sub(quoted, "", line)) for line in _lines(text))
 
 
 def _lines(text: str) -> list[str]:
