@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.auditor.accusing import accused
 from discreet.auditor.region import Counts, corners
 from discreet.auditor.witness import Witness
 from discreet.guarantees import Guarantee, Pure
@@ -96,7 +97,7 @@ class Finding:
         shown = f"{symbol} ≥ {self.lower_bound:.4g}"
         if self.violated:
             lines = [
-                f"Violated: {self.claim} is false, with confidence {sure}.",
+                f"Violated: {accused(self.claim)} is false, with confidence {sure}.",
                 f"Shown: {shown}.",
             ]
         else:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.auditor.accusing import accused
 from discreet.plot import Plot, dressed
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _words(finding: Finding) -> tuple[str, list[str]]:
     found = f"{_SYMBOLS.get(finding.parameter, finding.parameter)} ≥ {finding.lower_bound:.4g}"
     drawn = f"{finding.samples:,} outputs of each input; confidence 1 − {finding.risk:.2g}"
     if finding.violated:
-        title, lines = f"Violated: {finding.claim}", [f"shown: {found}; {drawn}"]
+        title, lines = f"Violated: {accused(finding.claim)}", [f"shown: {found}; {drawn}"]
     else:
         title = f"No violation found: {finding.claim}"
         lines = [f"shown: {found}, which is no proof that it is not more; {drawn}"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from decimal import ROUND_FLOOR, Decimal, localcontext
-from fractions import Fraction
 from typing import Any, Literal
 
+from discreet.auditor.accusing import accused
 from discreet.auditor.exactly.event import Event
-from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure, TotalVariation
+from discreet.guarantees import Guarantee
 
 Verdict = Literal["holds", "violated", "undecided"]
 
@@ -116,8 +115,8 @@ def _lines(v: Verification) -> list[str]:
     scope = "for all neighbours" if v.proven else "for the neighbours tried, which proves no more"
     head = {
         "holds": f"{v.claim} holds {scope}",
-        "violated": f"{_told(v.claim)} is violated",
-        "undecided": f"{_told(v.claim)} is undecided",
+        "violated": f"{accused(v.claim)} is violated",
+        "undecided": f"{accused(v.claim)} is undecided",
     }[v.verdict]
     pairs = "1 pair of neighbours" if v.tried == 1 else f"{v.tried} pairs of neighbours"
     lines = [
@@ -135,35 +134,6 @@ def _lines(v: Verification) -> list[str]:
     if v.note:
         lines.append(f"  note: {v.note}")
     return lines
-
-
-_PARAMETERS = {
-    Pure: {"epsilon0": "epsilon"},
-    Approx: {"epsilon0": "epsilon", "delta0": "delta"},
-    TotalVariation: {"tv0": "tv"},
-    ZCDP: {"rho": "rho"},
-    GDP: {"mu": "mu"},
-}
-
-
-def _told(claim: Guarantee) -> str:
-    """The claim with its parameters rounded down: whoever breaks it breaks what is printed.
-
-    A guarantee prints itself rounded up, which is safe for a promise and not for an accusation.
-    """
-    if type(claim) not in _PARAMETERS:
-        return str(claim)
-    told = ", ".join(
-        f"{word}={_ten_digits(getattr(claim, name))}"
-        for name, word in _PARAMETERS[type(claim)].items()
-    )
-    return f"{type(claim).__name__}({told})"
-
-
-def _ten_digits(x: Fraction) -> str:
-    """x to ten digits, rounded down."""
-    with localcontext(prec=10, rounding=ROUND_FLOOR):
-        return f"{float(Decimal(x.numerator) / Decimal(x.denominator)):.10g}"
 
 
 def _range(low: float, high: float) -> str:

@@ -47,6 +47,17 @@ class PostgresPass:
         """Ibis compiles when it runs."""
         return query
 
+    def may_prepare(self) -> bool:
+        """Whether the public tables can be brought: they are temporary ones."""
+        if not self.beside:
+            return True
+        with self.backend.con.cursor() as cursor:
+            cursor.execute(
+                "SELECT has_database_privilege(current_database(), 'TEMP') "
+                "AND current_setting('transaction_read_only') = 'off'"
+            )
+            return bool(cursor.fetchone()[0])
+
     def prepare(self) -> None:
         """Bring the public tables."""
         for name, table in self.beside.items():

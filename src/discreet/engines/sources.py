@@ -31,6 +31,7 @@ from discreet.engines.frames import (
 from discreet.engines.lookups import named, with_lookups
 from discreet.engines.metadata import arrow_schema
 from discreet.engines.passes import Pass
+from discreet.engines.postgres import PostgresPass
 from discreet.engines.prepared import Prepared
 from discreet.engines.public import read_public
 from discreet.engines.query import build as build_query
@@ -67,12 +68,13 @@ class IbisSource:
         if self.prepared.knows(asked):
             return
         columns = columns_needed(asked, self.kinds)
-        built = False
+        built, may_run = False, True
         with contextlib.suppress(Exception):  # whose words are not for the caller
             opened = self._open(columns)
             try:
                 schemas = {"stored": self.kinds, "declared": self.schema}
                 self._prepared(asked, build_query, columns, opened, schemas)
+                may_run = not isinstance(opened, PostgresPass) or opened.may_prepare()
                 built = True
             finally:
                 opened.close()
@@ -82,6 +84,13 @@ class IbisSource:
                 expected="one that the engine can express",
                 given="one that it cannot",
                 hint="look for constant conditions, empty lists and columns without a name",
+            )
+        if not may_run:
+            raise InvalidArgument(
+                name="table",
+                expected="a connection that may create temporary tables, since keys travel in one",
+                given="one that is read-only, or has no TEMP right",
+                hint="GRANT TEMPORARY ON DATABASE ... TO the role, or leave out keys=",
             )
         self.prepared.note(asked)
 

@@ -140,7 +140,9 @@ def _notes(plan: Plan, outputs: list[Output]) -> Iterator[str]:
         yield f"± is about noise: rows beyond {limit.max_rows:,} of one {unit} are left out"
     elif limit is not None:
         groups = (
-            f"{limit.max_groups:,} groups and " if limit.max_groups and plan.query.group else ""
+            f"{limit.max_groups:,} group{'s' * (limit.max_groups > 1)} and "
+            if limit.max_groups and plan.query.group
+            else ""
         )
         yield (
             f"± is about noise: rows beyond {groups}{limit.max_rows_per_group:,} a group of one "

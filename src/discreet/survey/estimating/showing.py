@@ -91,7 +91,8 @@ def _share_rows(shares: Shares) -> Iterator[Row]:
         ends = f"{_percent(low, half)} … {_percent(high, half)}"
         yield _short(label), _percent(value, half), ends
     if len(found) > len(shown):
-        yield f"… and {len(found) - len(shown):,} smaller ones", "", ""
+        left = len(found) - len(shown)
+        yield f"… and {left:,} smaller one{'s' * (left > 1)}", "", ""
     if len(shares) > len(found):
         hidden = len(shares) - len(found)
         yield f"{hidden:,} that may be noise alone", f"≤ {_noise(shares)}", ""
