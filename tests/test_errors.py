@@ -1,8 +1,11 @@
 """The exception tree: its shape, its sentences, and its trip between processes."""
 
+import contextlib
 import copy
+import gc
 import inspect
 import pickle
+import weakref
 from decimal import Decimal
 from fractions import Fraction
 
@@ -132,6 +135,20 @@ def test_a_call_that_does_not_fit_shows_how_it_does(arguments, named, told):
         Kept().ask(*arguments, **named)
     assert told in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_a_refused_call_lets_its_arguments_go():
+    """Catches rows that are kept alive by the error's own traceback until the collector runs."""
+    rows = np.zeros(3)
+    gone = weakref.ref(rows)
+    gc.disable()
+    try:
+        with contextlib.suppress(TypeError):
+            Kept().ask(rows, eps=1)
+        del rows
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_a_type_error_from_within_is_left_alone():

@@ -119,7 +119,12 @@ def interval(value: object, *, name: str) -> tuple[Fraction, Fraction]:
     if lower >= upper:
         ends = (InvalidArgument.describe_parameter(end) for end in value)
         raise InvalidArgument(
-            name=name, expected=expected, given=" and ".join(ends), hint="put the lower one first"
+            name=name,
+            expected=expected,
+            given=" and ".join(ends),
+            hint="put the lower one first"
+            if lower > upper
+            else "give the least and the largest value that can be, whatever the data are",
         )
     return lower, upper
 

@@ -42,8 +42,9 @@ def create_key(path: str | os.PathLike[str]) -> str:
     )
     place = Path(path)
     beside = place.with_name(place.name + ".pub")
-    if beside.exists():
-        raise _taken(beside)
+    for one in (place, beside):
+        if one.exists():
+            raise _taken(one)
     _write_new(place, private, mode=0o600)
     _write_new(beside, public, mode=0o644)
     return public_hex(key)

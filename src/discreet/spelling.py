@@ -43,8 +43,7 @@ def spelled(function: _Called) -> _Called:
         except TypeError as error:  # of this frame: the call did not fit; of another: not ours
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
-            told = refusal(function, arguments, named) or error
-        raise told from None
+            raise refusal(function, arguments, named) or error from None
 
     # Where a function is at home decides whether its examples are tested: this one moves in.
     home: dict[str, Any] = function.__globals__

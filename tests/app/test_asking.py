@@ -212,7 +212,12 @@ def test_without_a_bound_one_row_of_each_person_is_kept(run: Run) -> None:
     """The default is the smallest bound, and the answer says so."""
     ended = run("release", "people.csv", "--unit", "person", *COUNT[2:], "--json")
     assert abs(ended.result["rows"][0]["n"] - 400) < 130  # people, not rows
-    assert "rows beyond 1 of one person are left out" in ended.result["notes"][0]
+    assert ended.result["notes"][0].startswith("1 row of each person is kept, since no --max-rows")
+    assert "rows beyond 1 of one person are left out" in ended.result["notes"][1]
+    asked = ("explain", "people.csv", "--unit", "person", *COUNT[2:], "--json")
+    assert run(*asked).result["warnings"][0].startswith("1 row of each person is kept")
+    for said in (("--max-rows", "1"), ("--max-rows-per-group", "1", "--max-groups", "1")):
+        assert not any("since no" in told for told in run(*asked, *said).result["warnings"])
 
 
 def test_a_file_of_header_alone_gives_noise(run: Run) -> None:

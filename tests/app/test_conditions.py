@@ -46,6 +46,8 @@ READ = {
     "member == true": "member == true",
     "since > 2026-01-31": f"since > {DAY}",
     "since > '2026-01-31'": f"since > {DAY}",
+    "seen > 2026-01-31": f"seen > {DAY} 00:00:00",
+    "seen > '2026-01-31'": f"seen > {DAY} 00:00:00",
     "city in ('A', 'B')": "city in ('A', 'B')",
     "age not in [1, 2]": "~(age in (1, 2))",
     "income is null": "is_null(income)",

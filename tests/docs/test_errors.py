@@ -1,5 +1,6 @@
 """Errors teach: what newcomers do wrong, and that the message says what to do next."""
 
+import datetime
 import inspect
 import re
 import warnings
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
@@ -34,6 +36,13 @@ source | dp.table({"a": [1, 2]})
 source | dp.table(np.zeros(3))
 source | dp.table(pd.DataFrame([[1, 2]]))
 source | dp.table("https://example.org/visits.csv")
+discreet demo | dp.table("nowhere/visits.csv")
+delimiter="\\t" | dp.table("tabs.csv", unit="patient")
+delimiter=";" | dp.table("semicolons.csv").agg(m=dp.mean("days", bounds=(0, 30)))
+delimiter="," | dp.table("visits.csv", delimiter=";", unit="patient")
+Int64 | dp.table(pd.DataFrame({"id": [1.0, None]}), unit="id")
+reset_index | dp.table(pd.DataFrame({"a": [1]}, index=pd.Index([1], name="id")), unit="id")
+cast("string") | dp.table(pa.table({"id": [[1]]}), unit="id")
 schema | dp.table([{"a": 1}])
 schema | dp.table("visits.csv", schema={"days": "int"})
 schema | dp.table("visits.csv", schema={"dayz": "integer"})
@@ -56,6 +65,13 @@ expression | visits.where(lambda row: row.days > 3 and row.age > 4)
 expression | visits.where(lambda row: 3 < row.days < 9)
 expression | visits.where(lambda row: row.days.isin([1, 2]))
 expression | visits.mutate(x=lambda row: np.log(row.days))
+row.seen.cast("date") | stays.where(lambda row: row.seen >= "2026-01-31")
+row.seen.cast("date") | stays.where(lambda row: row.seen >= dt.date(2026, 1, 31))
+cast("date") first | stays.where(lambda row: row.seen.cast("text") >= "2026-01-31")
+datetime.date | stays.where(lambda row: row.born >= dt.datetime(2026, 1, 31))
+row.ward.cast("real") | stays.mutate(x=lambda row: row.days + row.ward)
+row.ward.cast("real") | stays.where(lambda row: row.ward == 3)
+without quotes | stays.where(lambda row: row.days > "3")
 days > None | visits.where(lambda row: row.days > None)
 mutate | visits.mutate(lambda row: row.days)
 on | visits.join(pd.DataFrame({"w": ["a"], "floor": [1]}), on="ward")
@@ -70,10 +86,11 @@ agg | visits.agg(dp.count())
 agg | visits.agg()
 bounds | visits.agg(m=dp.mean("days"))
 bounds | visits.agg(m=dp.mean("days", bounds=(30, 0)))
+largest value | visits.agg(m=dp.mean("days", bounds=(5, 5)))
 bounds | visits.agg(m=dp.mean("days", bounds=30))
 bounds | dp.mean("days", bound=(0, 30))
 mean | dp.mean("days", (0, 30))
-mean | visits.agg(m=dp.mean("dayz", bounds=(0, 30)))
+column of mean | visits.agg(m=dp.mean("dayz", bounds=(0, 30)))
 mean of ward | people.bound(max_rows=1).agg(m=dp.mean("ward", bounds=(0, 30)))
 probability | visits.agg(m=dp.quantile("days", 50, bounds=(0, 30)))
 edges | dp.histogram("days")
@@ -94,6 +111,11 @@ table | dp.Session("visits.csv", budget=dp.Pure(3))
 spend | session.release(query)
 spend | session.release(query, epsilon=1, rho=1)
 spend | session.release(query, delta=1e-6)
+session.remaining | session.budget
+session.remaining | session.left
+session.release | session.query(query)
+history | session.histroy
+dp.Session | dp.session(visits, budget=dp.Pure(3))
 epsilon | session.release(query, epsilon=0)
 epsilon | session.release(query, epsilon=float("nan"))
 epsilon | session.release(query, epsilon="one")
@@ -107,12 +129,15 @@ group_size | session.release(visits.agg(m=dp.mean("days", bounds=(0, 30))), erro
 delta | session.release(found, epsilon=1, delta=1e-6)
 column | session.release_bounds(visits, epsilon=1)
 column | result["m"]
+to_pandas | result.to_excel("answer.xlsx")
+to_pandas | result.df
 keys | result.value("n", ward="cardiology")
 ledger | dp.Session(visits, budget=dp.Pure(3), ledger="no.ledger")
 ledger | dp.Session(visits, ledger="folder")
+no ledger | dp.Session(visits, ledger="visits.csv")
 create | dp.Session(visits, budget=dp.Pure(3), create=True)
 cap | dp.Session(visits, budget=dp.Pure(9), ledger="visits.ledger")
-dataset | dp.Session(people, ledger="visits.ledger")
+keep unit= | dp.Session(people, ledger="visits.ledger")
 dataset | dp.Session(visits, ledger="visits.ledger", dataset="other")
 analyst | dp.Session(visits, ledger="visits.ledger", analyst="ann")
 key | dp.Session(visits, ledger="visits.ledger", key="no.key")
@@ -123,6 +148,12 @@ source | engine.release(gone, epsilon="0.1")
 Laplace | dp.Laplace(1, 0.5)
 epsilon | dp.Laplace(sensitivity=1, eps=1)
 laplace | dp.laplace
+dp.mean | dp.avg("days")
+dp.quantile | dp.max("days")
+dp.count_units | dp.nunique("patient")
+dp.table | dp.read_parquet("visits.parquet")
+dp.table | dp.read_csv("visits.csv")
+dp.Pure | dp.Epsilon(1)
 Sesion | dp.Sesion
 epsilon | dp.Laplace(sensitivity=1)
 sensitivity | dp.Laplace(epsilon=1)
@@ -224,12 +255,17 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         (folder / "empty.csv").touch()
         (folder / "text.parquet").write_text(SECRET)
         (folder / "damaged.ledger").write_text(SECRET)
+        for name, sign in (("tabs.csv", "\t"), ("semicolons.csv", ";")):
+            (folder / name).write_text(f"patient{sign}days\n{SECRET}{sign}{NUMBER}\n")
         rows = f"patient,ward,days,age\n{SECRET},surgery,{NUMBER},40\n"
         for name in ("visits.csv", "gone.csv"):
             (folder / name).write_text(rows)
         visits, moved = dp.table("visits.csv"), dp.table("gone.csv")
         query = visits.group_by("ward", keys=["surgery"]).agg(n=dp.count())
         people = {"patient": [SECRET, "b"], "ward": [SECRET, "surgery"], "days": [NUMBER, 2]}
+        day = datetime.datetime(2026, 1, 31)
+        stays = {"seen": [day], "born": [day.date()], "ward": [SECRET], "days": [NUMBER]}
+        pq.write_table(pa.table(stays), "stays.parquet")
         session = dp.Session(visits, budget=dp.Pure(3))
         kept = dp.Session(visits, budget=dp.Pure(3), ledger="visits.ledger", create=True)
         kept.release(query, epsilon="0.1", idempotency_key="march")
@@ -243,6 +279,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "dp": dp,
         "np": np,
         "pd": pd,
+        "pa": pa,
+        "dt": datetime,
+        "stays": dp.table(pa.table(stays)),
         "folder": folder,
         "visits": visits,
         "query": query,
@@ -314,6 +353,19 @@ SHELL = {
     "release visits.csv --count --epsilon 1": ("discreet ledger create", 2),
     "release visits.csv --count --epsilon 1 --ledger no.ledger": ("ledger create no.ledger", 2),
     "release visit.csv --count --epsilon 1 --no-ledger": ("check the path", 2),
+    "release no/visits.csv --count --epsilon 1 --no-ledger": ("discreet demo", 2),
+    "release visits.csv --mean days:0:9 --delimiter ; --epsilon 1 --no-ledger": (
+        "--delimiter ,",
+        2,
+    ),
+    "release visits.csv --unit patient --count --epsilon 1 --ledger visits.ledger": (
+        "keep --unit and ask of another dataset: discreet ledger create",
+        3,
+    ),
+    "release stays.parquet --where ward=3 --count --epsilon 1 --no-ledger": (
+        "--schema ward=real",
+        2,
+    ),
     "release visits.csv --mean days --epsilon 1 --no-ledger": ("--mean income:0:200000", 2),
     "release visits.csv --mean dayz:0:9 --epsilon 1 --no-ledger": ('did you mean "days"?', 2),
     "release visits.csv --group-by ward --count --epsilon 1 --no-ledger": ("--keys A,B,C", 2),

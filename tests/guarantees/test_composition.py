@@ -167,6 +167,14 @@ def test_a_bound_that_is_looser_than_asked_says_so_and_still_holds():
     assert lower < tight <= upper * (1 + 1e-7)
 
 
+def test_a_delta_that_is_used_up_by_failures_is_said_to_be_too_small():
+    """Catches advice that cannot help: no memory makes ε finite at the δ that parts fail with."""
+    g = compose([Approx(1, "1e-6"), GDP(1)])
+    with pytest.warns(LooseBound, match="give a delta above 1e-06, the probability with which"):
+        assert g.epsilon("1e-6") == math.inf
+    assert g.epsilon("2e-6") < 7
+
+
 def test_memory_stays_below_the_cap():
     g = Composition(((LaplacePair(epsilon="0.1"), 1000), (GDP(mu=1), 1)), 1e-9, memory=2**26)
     tracemalloc.start()

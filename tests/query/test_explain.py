@@ -58,6 +58,13 @@ def test_sentences_are_numbered_and_hold_the_numbers():
         assert re.search(rf"± \S+ with {size}\b", text)
 
 
+def test_who_is_protected_is_said_in_words():
+    """Catches Python's spelling, as unit=, in sentences that the command line prints as well."""
+    said = told(people().group_by("ward", keys=["A"]).agg(n=dp.count()), epsilon=1)
+    assert "No unit is named, so each row counts as a person of its own" in said
+    assert "unit=" not in said
+
+
 def test_a_plan_does_not_depend_on_anything_but_its_arguments():
     """Catches a plan that draws or remembers: the same twice."""
     query = people().group_by("ward", keys=["A"]).agg(n=dp.count(), q=dp.median("days", **DAYS))
@@ -175,7 +182,9 @@ def test_the_least_spend_for_an_error(notion):
     errors = {e.name: e.error for e in plan.expected(1000)}
     assert errors["n"] <= 20 and errors["m"] <= 0.5
     kind = {dp.Pure: "epsilon", dp.ZCDP: "rho", dp.GDP: "mu"}[notion]
-    less = getattr(plan.spend, kind) * Fraction(99, 100)
+    amount = getattr(plan.spend, kind)
+    assert amount == Fraction(f"{float(amount):.4g}")  # charged as it is shown
+    less = amount * Fraction(998, 1000)
     cheaper = {e.name: e.error for e in make_plan(query, Spend(**{kind: less})).expected(1000)}
     assert cheaper["n"] > 20 or cheaper["m"] > 0.5
 

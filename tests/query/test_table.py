@@ -146,6 +146,33 @@ def bought(**aggregates):
     return list(make_plan(people().agg(**aggregates), ONE).bought)
 
 
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("select", "select before group_by: table.select(...).group_by(...)"),
+        ("filter", "filter before group_by: table.where(...).group_by(...)"),
+        ("merge", "join before group_by: table.join(...).group_by(...)"),
+        ("groupby", "name all columns at once"),
+        ("zzz", "there are agg, bound"),
+    ],
+)
+def test_a_grouped_table_names_steps_that_it_has(step, told):
+    """Catches advice that a grouped table would refuse next."""
+    grouped = people(unit="id").group_by("ward", keys=["a"])
+    with pytest.raises(AttributeError) as caught:
+        getattr(grouped, step)
+    assert str(caught.value).startswith(f"a grouped table has no '{step}'; {told}")
+
+
+def test_steps_are_called_as_they_are_written():
+    """Catches Python's own words for a misspelt argument, and pandas' word for a join."""
+    table = people(unit="id")
+    with pytest.raises(TypeError, match=r"group_by\(\) has no argument key=, did you mean keys=\?"):
+        table.group_by("ward", key=["a"])
+    with pytest.raises(AttributeError, match=r"a table has no 'merge'; say join\("):
+        table.merge("wards.csv", on="ward")
+
+
 def test_a_shared_count_is_bought_once():
     """Catches a mean that pays for its own count beside one that is there (OpenDP does)."""
     parts = bought(n=dp.count(), m=dp.mean("days", bounds=(0, 60)))

@@ -37,6 +37,12 @@ class BackendTable:
             schema = schema.with_field(Field(name, Type.OTHER))
         return schema
 
+    @property
+    def is_postgres(self) -> bool:
+        """Whether PostgreSQL has it."""
+        backend: Any = self.table.get_backend()
+        return bool(backend.name == "postgres")
+
     def open(self, columns: Sequence[str]) -> Pass:
         """One pass; a connection does not survive a fork."""
         if os.getpid() != self.process:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import duckdb
 
 LONGEST_LINE: Final = 16_000_000  # bytes
+SAMPLE: Final = "visits.csv"  #: the invented table that the guides begin with
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,17 +124,24 @@ got 'nowhere/*.parquet' (str); check the path, which starts at the current folde
                 given=InvalidArgument.describe_parameter(pattern),
                 hint=f'for all files in a folder say "{pattern}/*.parquet"'
                 if path.is_dir()
-                else _elsewhere(pattern),
+                else no_such_file(pattern),
             )
         found += files
     return found
 
 
-def _elsewhere(pattern: str) -> str:
+def no_such_file(pattern: str) -> str:
+    """What to do where no file has this name.
+
+    >>> no_such_file("visits.csv")
+    'check the path; the command discreet demo writes visits.csv into the current folder'
+    """
     if pattern.startswith(("postgres:", "postgresql:")):
         return "for a database say dp.table(ibis.connect(address).table(name))"
     if "://" in pattern:
         return "fetch the file first: only files of this machine are read"
+    if Path(pattern).name == SAMPLE:
+        return f"check the path; the command discreet demo writes {SAMPLE} into the current folder"
     return "check the path, which starts at the current folder"
 
 

@@ -147,10 +147,16 @@ class Composition(Guarantee):
         """Say so where the bracket is wider than asked for."""
         tolerance = DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance
         if upper > lower * (1 + tolerance):
+            helps = (
+                f"give a delta above {round_up(self._failing):.6g}, the probability with which "
+                "parts fail outright"
+                if self._failing and math.isinf(upper)
+                else f"compose(..., memory=) above {self.memory / 2**20:.0f} MiB may help"
+            )
             warnings.warn(
                 f"epsilon is at most {upper:.6g}, but the lower bound is {lower:.6g}, "
                 f"{upper - lower:.1g} less: the tolerance of {tolerance:g} was not reached; "
-                f"compose(..., memory=) above {self.memory / 2**20:.0f} MiB may help",
+                f"{helps}",
                 LooseBound,
                 stacklevel=4,
             )

@@ -25,6 +25,7 @@ from discreet.ledger.transactions import Transaction, upgrade
 
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cell_size_check=ON", "trusted_schema=OFF")
 _SHAPE = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+_MAGIC = b"SQLite format 3\0"
 _WAIT = 60  # seconds, for a program that is not ours; ours wait for the head's lock
 
 
@@ -83,6 +84,20 @@ class SqliteStore:
 
     # -- opening ---------------------------------------------------------------------------------
 
+    def _headless(self) -> LedgerDamaged:
+        with open(self.path, "rb") as file:
+            is_journal = file.read(len(_MAGIC)) == _MAGIC
+        name, head = self.path.name, self._head.path.name
+        if is_journal:
+            return LedgerDamaged(
+                f"the head of the ledger, {head}, is missing: without it nobody "
+                "can say whether charges are missing too. Restore it, or the ledger and its head"
+            )
+        return LedgerDamaged(
+            f"{name} is no ledger, or damaged, and it has no head, {head}. For a new ledger name "
+            "another file; if this was one, restore the ledger and its head"
+        )
+
     def _begin(self, *, create: bool) -> None:
         journal, head = _is_there(self.path), self._head.path.exists()
         if self.path.is_dir():
@@ -93,10 +108,7 @@ class SqliteStore:
                 hint='name a file in it, as in ledger="people.ledger"',
             )
         if journal and not head:
-            raise LedgerDamaged(
-                f"the head of the ledger, {self._head.path.name}, is missing: without it nobody "
-                "can say whether charges are missing too. Restore it, or the ledger and its head"
-            )
+            raise self._headless()
         if not create and not head:
             raise self._none("there is none")
         if not self.path.parent.is_dir():

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from discreet.errors import InvalidArgument
 from discreet.query.expressions import OPERATIONS, Expression, Typed, in_words
+from discreet.query.repairs import repair
 from discreet.query.schema import Schema, Type
 
 _BOOLEAN, _INTEGER, _REAL, _TEXT = Type.BOOLEAN, Type.INTEGER, Type.REAL, Type.TEXT
@@ -25,6 +26,14 @@ _CASTS: Final[dict[Type, tuple[Type, ...]]] = {
 }
 
 
+_BEFORE: Final = {
+    _REAL: "bin a real with floor() or // first",
+    _TIMESTAMP: 'say .cast("date") first, or take a number from it, as in .year()',
+    _DATE: "take a number from it, as in .year()",
+}
+_UNREAD: Final = "read it as a date, or save the table as Parquet, which has timestamps"
+
+
 def typed(expression: Expression, schema: Schema) -> Typed:
     """The expression with types, implicit casts spelled out; refused if they do not fit.
 
@@ -35,7 +44,7 @@ def typed(expression: Expression, schema: Schema) -> Typed:
     >>> typed(Expression("add", (column("age"), column("ward"))), schema)
     Traceback (most recent call last):
     discreet.errors.InvalidArgument: age + ward must be made of numbers, got integer and \
-text; cast the other, as in .cast("real")
+text; read the text as numbers, as in row.ward.cast("real")
     """
     if _is_too_large(expression):
         raise InvalidArgument(
@@ -117,7 +126,7 @@ def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
             name=argument,
             expected=f"something that can be read as {kind}",
             given=str(value.type),
-            hint="bin a real with floor() or // first" if value.type is _REAL else "",
+            hint=_UNREAD if value.type is _RAW else _BEFORE.get(value.type, ""),
         )
     parses = value.type in (_TEXT, _RAW) and kind is not _TEXT
     loses = value.type is _REAL  # NaN has no integer
@@ -320,18 +329,10 @@ def _literal_as(value: Typed, kind: Type, argument: str) -> Typed:
     )
 
 
-_REPAIRS: Final = {
-    "numbers": 'cast the other, as in .cast("real")',
-    "values of one type": 'cast one of them, as in .cast("text")',
-}
-
-
 def _misfit(expression: Expression, wanted: str, args: tuple[Typed, ...]) -> InvalidArgument:
     return InvalidArgument(
         name=in_words(expression),
         expected=f"made of {wanted}",
         given=" and ".join(str(arg.type) for arg in args),
-        hint='the cells of a CSV file take the type they are used as; say it with .cast("real")'
-        if any(arg.type is _RAW for arg in args)
-        else _REPAIRS.get(wanted, ""),
+        hint=repair(wanted, args),
     )

@@ -62,7 +62,7 @@ def _contribution(plan: Plan) -> str:
     query = plan.query
     unit, limit = query.table.unit.column, query.table.limit
     if unit is None:
-        own = "No unit= is named, so each row counts as a person of its own"
+        own = "No unit is named, so each row counts as a person of its own"
         return f"{own}, and is in one group." if query.group else f"{own}."
     one = query.contribution
     if limit is not None and limit.max_rows is not None:

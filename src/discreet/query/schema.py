@@ -23,6 +23,9 @@ _ALIASES: Final = {
 }
 
 
+_DELIMITERS: Final = ("\t", ";", "|", ",")
+
+
 class Type(Enum):
     """What a cell can hold. NaN is not a number here: wherever one is read, it is missing."""
 
@@ -117,8 +120,16 @@ mean "days"?
             name=argument,
             expected=f"one of {names}",
             given=InvalidArgument.describe_parameter(name),
-            hint=f'did you mean "{near[0]}"?' if near else "",
+            hint=self._delimiter_hint() or (f'did you mean "{near[0]}"?' if near else ""),
         )
+
+    def _delimiter_hint(self) -> str:
+        """For a header line that was not taken apart, and is the name of the only column."""
+        signs = [sign for sign in _DELIMITERS if sign in "".join(self.names)]
+        if len(self.names) != 1 or not signs:
+            return ""
+        shown = "\\t" if signs[0] == "\t" else signs[0]
+        return f'the first line was read as the name of one column: say delimiter="{shown}"'
 
     def with_field(self, field: Field) -> Schema:
         """The same with one column more, or another in its place."""

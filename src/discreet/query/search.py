@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import GDP, ZCDP, Pure
 from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.short import short_up
 from discreet.query.plan import Plan, make_plan
 from discreet.query.spend import Spend
 from discreet.query.table import Query
 
 _STEPS = 40
 _LARGEST = Fraction(10**6)
+_FOUR_DIGITS = Context(prec=4, rounding=ROUND_CEILING)  # so that it is charged as it is shown
 
 
 def least_spend(
@@ -43,7 +44,7 @@ def least_spend(
 
 
 def _least(reaches: Callable[[Fraction], bool]) -> Fraction:
-    """The least amount, to a part in a million, that reaches it, as all above it do."""
+    """The least amount of four digits that reaches it, as all above it do."""
     high = Fraction(1)
     while not reaches(high):
         high *= 2
@@ -62,7 +63,7 @@ def _least(reaches: Callable[[Fraction], bool]) -> Fraction:
             break
         middle = (low + high) / 2
         low, high = (low, middle) if reaches(middle) else (middle, high)
-    return short_up(high)
+    return Fraction(_FOUR_DIGITS.divide(Decimal(high.numerator), Decimal(high.denominator)))
 
 
 def _wanted(

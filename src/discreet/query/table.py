@@ -96,6 +96,7 @@ class Table:
             schema = schema.with_field(Field(name, value.type, value.nullable))
         return replace(self, steps=(*self.steps, Mutate(made)), schema=schema)
 
+    @spelled
     def select(self, *names: str, **columns: str | Condition) -> Table:
         """Keep the columns ``names``, and ``columns`` computed as in ``mutate``; the unit is always
         kept."""
@@ -148,6 +149,7 @@ class Table:
             )
         return replace(self, limit=Bound.read(max_groups, max_rows_per_group, max_rows))
 
+    @spelled
     def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Grouped:
         """Answer for each key of the ``columns``, one name or several.
 
@@ -247,7 +249,7 @@ class Grouped:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise missing_step(name, ())
+            raise missing_step(name, (), grouped=True)
 
     @spelled
     def bound(self, **limits: int | None) -> Grouped:

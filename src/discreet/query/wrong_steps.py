@@ -9,6 +9,7 @@ from discreet.errors import InvalidArgument
 from discreet.spelling import unknown
 
 _STEPS: Final = ("where", "mutate", "select", "join", "bound", "group_by", "agg")
+_GROUPED: Final = ("bound", "agg")
 _RELEASED: Final = "rows never leave; ask for what is wanted, as in table.agg(n=dp.count())"
 #: What other libraries call it.
 _INSTEAD: Final = {
@@ -21,6 +22,8 @@ _INSTEAD: Final = {
     "where": "filter before group_by: table.where(...).group_by(...)",
     "mutate": "add columns before group_by: table.mutate(...).group_by(...)",
     "join": "join before group_by: table.join(...).group_by(...)",
+    "select": "select before group_by: table.select(...).group_by(...)",
+    "merge": 'say join(public_table, on="ward")',
     "release": "a session releases: dp.Session(table, budget=dp.Pure(3)).release(query, epsilon=1)",
     "columns": "table.schema.names has them",
     **dict.fromkeys(("head", "collect", "to_pandas", "to_arrow", "iloc", "loc"), _RELEASED),
@@ -29,6 +32,16 @@ _INSTEAD: Final = {
         for name in ("sum", "mean", "median", "std", "variance")
     },
     "count": "say agg(n=dp.count())",
+}
+
+#: What these mean where it is too late for them.
+_EARLIER: Final = {
+    "filter": "where",
+    "query": "where",
+    "assign": "mutate",
+    "with_columns": "mutate",
+    "merge": "join",
+    "groupby": "group_by",
 }
 
 #: What Python would do to a cell, and how it is written.
@@ -46,19 +59,22 @@ CELL_INSTEAD: Final = {
 }
 
 
-def missing_step(name: str, columns: Container[str]) -> AttributeError:
+def missing_step(name: str, columns: Container[str], *, grouped: bool = False) -> AttributeError:
     """What is said where a table, or a grouped one, has no such step.
 
     >>> print(missing_step("groupby", ()))
     a table has no 'groupby'; did you mean group_by?
     >>> print(missing_step("days", ["days"]))
     a table has no 'days'; name the column "days" in a step, or say lambda row: row.days
+    >>> print(missing_step("filter", (), grouped=True))
+    a grouped table has no 'filter'; filter before group_by: table.where(...).group_by(...)
     """
     if name in columns:
         hint = f'name the column "{name}" in a step, or say lambda row: row.{name}'
     else:
-        hint = _INSTEAD.get(name, "")
-    return unknown("a table", name, _STEPS, hint)
+        hint = _INSTEAD.get(_EARLIER.get(name, name) if grouped else name, "")
+    owner, steps = ("a grouped table", _GROUPED) if grouped else ("a table", _STEPS)
+    return unknown(owner, name, steps, hint)
 
 
 def no_rows() -> InvalidArgument:

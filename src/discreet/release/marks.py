@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.errors import InvalidArgument
 from discreet.release.cells import errors_of, numbers_of
-from discreet.release.columns import OTHER_ERROR, ColumnInfo, named
+from discreet.release.columns import CLAMPED, COUNTS, OTHER_ERROR, ColumnInfo, named
 from discreet.release.numbers import text
 
 if TYPE_CHECKING:
@@ -134,5 +134,7 @@ def _subtitle(
     missing = [f"{n:,} {which}" for n, which in ((left_out, "smaller"), (unknown, "unknown")) if n]
     bars += f"; not drawn: {', '.join(missing)}" if missing else ""
     steps = [f"post-processed: {step}" for step in result.steps]
-    lines = [bars, f"cost {result.cost}; protects {result.protects}", *result.notes, *steps]
+    counted = columns[0].kind in COUNTS  # which have no bounds
+    notes = [note for note in result.notes if not (counted and note == CLAMPED)]
+    lines = [bars, f"cost {result.cost}; protects {result.protects}", *notes, *steps]
     return [part for line in lines for part in textwrap.wrap(line, _LINE)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 from uuid import uuid4
 
 from discreet.exact import integer
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.plot import Plot
+
+_FRAMES: Final = "to_pandas(), to_polars() and to_arrow() give a table: say result.to_pandas()"
+#: What other tables have.
+_INSTEAD: Final = {
+    **dict.fromkeys(("df", "head", "iloc", "loc", "to_frame", "to_excel", "describe"), _FRAMES),
+    **dict.fromkeys(("to_json", "to_dict"), "say result.to_dicts()"),
+    **dict.fromkeys(("epsilon", "delta", "spent"), "say result.cost, or result.guarantee"),
+    **dict.fromkeys(("values", "errors", "error"), 'name a column first, as in result["n"]'),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +83,7 @@ class Result:
 
         def __getattr__(self, name: str) -> NoReturn:
             values = [column.name for column in self.__dict__.get("columns", ())]
-            hint = f'say result["{name}"]' if name in values else ""
+            hint = f'say result["{name}"]' if name in values else _INSTEAD.get(name, "")
             raise unknown("a result", name, [n for n in dir(Result) if n[0] != "_"], hint)
 
     @cached_property

@@ -98,7 +98,9 @@ def _check(words: str, unit: str | None, relation: object, table: Table) -> None
         protected = "a row" if unit is None else f'all rows with one "{unit}"'
         raise RelationMismatch(
             f"the {words} protects {protected} under {relation}, and this table {table.unit} "
-            f"under {table.relation}: open the table with the same unit= and relation="
+            f"under {table.relation}: open the table with the same unit= and relation=; if these "
+            "are other people, or a person has several rows, keep unit= and use another ledger= or "
+            "dataset="
         )
 
 

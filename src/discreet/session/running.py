@@ -19,6 +19,7 @@ from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan
 from discreet.query.request import Exact
 from discreet.release import ColumnInfo, Result
+from discreet.release.columns import CLAMPED
 from discreet.session import recording
 
 T = TypeVar("T")
@@ -151,7 +152,7 @@ def _notes(plan: Plan, outputs: list[Output]) -> Iterator[str]:
     if any(np.isinf(output.error).any() for output in outputs if output.kind == "quantile"):
         yield "how far the ranks of three and more quantiles are off is known only beside a count"
     if any(hasattr(one, "bounds") for _, one in plan.query.aggregates):
-        yield "values beyond their bounds count as the nearer bound"
+        yield CLAMPED
 
 
 def _suppressed(plan: Plan) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from discreet.errors import InvalidArgument, RelationMismatch
 from discreet.exact import Number
@@ -47,6 +47,7 @@ from discreet.session.claims import (
     unanswered,
 )
 from discreet.session.opening import open_purse
+from discreet.session.other_names import missing
 from discreet.session.running import run
 from discreet.signing import load_private
 from discreet.spelling import spelled
@@ -113,6 +114,11 @@ class Session:
             key=key,
         )
 
+    if not TYPE_CHECKING:  # a checker would take every name for known
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing(name, [known for known in dir(Session) if known[0] != "_"])
+
     # -- asking ------------------------------------------------------------------------------------
 
     @spelled
@@ -154,9 +160,10 @@ class Session:
         discovered keys; left out, it is none. On a ``dp.Pure`` budget only ``epsilon`` can be
         spent.
 
-        With ``error=`` in place of a spend, the least one that keeps all columns (or, given a
-        dict, those named) within that 95 % error; columns whose error depends on the size of
-        the group need ``group_size=``, the number of rows of a group for which it must hold.
+        With ``error=`` in place of a spend, the least one of four digits that keeps all columns
+        (or, given a dict, those named) within that 95 % error; columns whose error depends on the
+        size of the group need ``group_size=``, the number of rows of a group for which it must
+        hold.
 
         A release under an ``idempotency_key`` is made once: asked again, the stored answer is
         returned, the same noise for no further cost. Another query under it is refused, and so is
@@ -329,7 +336,7 @@ class Session:
             raise unanswered(found, key)
         again = from_bytes(reply)
         note = f"this is the stored answer of record {found.number}: nothing was charged for it"
-        return self._certified(found, replace(again, notes=(*again.notes, note)))
+        return self._certified(found, replace(again, notes=(note, *again.notes)))
 
     def _certified(self, entry: Entry, result: Result) -> Result:
         """The result, with a certificate when it is asked for."""
@@ -379,4 +386,6 @@ class Session:
 
     def __repr__(self) -> str:
         rest = notion_in_words(self.remaining)
-        return f"Session({self._purse.dataset}, {self._purse.releases:,} releases, {rest} left)"
+        count = self._purse.releases
+        made = f"{count:,} release{'s' * (count != 1)}"
+        return f"Session({self._purse.dataset}, {made}, {rest} left)"

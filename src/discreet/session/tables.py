@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from discreet.errors import InvalidArgument
 from discreet.neighbors import Relation, Unit
@@ -11,6 +11,13 @@ from discreet.query.keys import KEY_TYPES
 from discreet.query.schema import Type
 from discreet.query.table import Table
 from discreet.spelling import spelled
+
+#: What to do about a column that cannot say whose row it is.
+_UNITS: Final = {
+    Type.REAL: "write whole numbers as integers, in pandas by "
+    'frame["id"].astype("Int64"), which also has missing ones',
+    Type.OTHER: 'read it as text, in Ibis by table["id"].cast("string"), in SQL by CAST',
+}
 
 
 @spelled
@@ -55,11 +62,19 @@ def table(
     )
     opened = open_source(source, schema=types, delimiter=delimiter)
     if unit is not None:
+        if unit not in opened.schema and unit in getattr(getattr(source, "index", ()), "names", ()):
+            raise InvalidArgument(
+                name="unit",
+                expected=f"one of {', '.join(opened.schema.names)}",
+                given="the index of the data frame",
+                hint="make a column of it: say frame.reset_index()",
+            )
         kind = opened.schema.field(unit, argument="unit").type
         if kind not in (*KEY_TYPES, Type.RAW, Type.TIMESTAMP):
             raise InvalidArgument(
                 name="unit",
                 expected="a column of integers, text or dates",
                 given=f"a column of type {kind}",
+                hint=_UNITS.get(kind, ""),
             )
     return Table(opened, person, neighbours, opened.schema)

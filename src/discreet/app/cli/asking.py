@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from discreet.app.cli.account import Account
 from discreet.app.cli.answers import Answer
 from discreet.app.cli.exits import Unwritten
@@ -44,6 +46,7 @@ def release(
         with account.hinted():
             result = session.release(query, **arguments, idempotency_key=account.idempotency_key)
         paid = receipt(ledger, result) if ledger else None
+    result = replace(result, notes=(*question.unsaid, *result.notes))
     facts = paid.document() if paid else _UNKEPT
     try:
         answer.deliver(
@@ -82,6 +85,7 @@ def explain(
     table = question.table()
     query = question.query(table)
     told = account.explain(query, table, cap, spending)
+    told = replace(told, warnings=(*(f"{note}." for note in question.unsaid), *told.warnings))
     if printed.json or answer.format == "json":
         errors = [
             {"name": e.name, "error": e.error, "unit": e.unit, "by_size": e.by_size}

@@ -144,6 +144,8 @@ class _Reader:
             dated = column in (Type.DATE, Type.TIMESTAMP)
             return typed(text, column, option="--where") if dated else text
         value = _bare(text) if kind == "word" else None
+        if column is Type.TIMESTAMP and type(value) is datetime.date:
+            return datetime.datetime.combine(value, datetime.time())  # the day begins then
         if value is None:
             raise self._refused("a value is a number, a date, true, false, or text in quotes")
         return value

@@ -39,14 +39,20 @@ _PHRASES: Final = {
     "say row.x.is_null() or row.x.is_not_null()": "say x is null or x is not null",
     'say it with .cast("real")': "say it with --schema COLUMN=real",
     'cast one of them, as in .cast("text")': "write text in quotes, and numbers without",
-    'cast the other, as in .cast("real")': "name columns of numbers",
+    "write a day, as in datetime.date(2026, 1, 31)": "write a day, as in 2026-01-31",
+    "take a number from the date first, as in .year()": "write a date, as in 2026-01-31",
+    'delimiter="\\t"': "--delimiter tab",
+    'delimiter=";"': "--delimiter ';'",
+    'delimiter="|"': "--delimiter '|'",
     "open a session with a budget such as dp.Approx(epsilon, delta)": "ask of a dataset whose cap "
     f"has a δ. A cap is never changed, so that is a new one: {_NEW} --epsilon 3 --delta 1e-6",
     "open a session with a budget in ρ, μ or (ε, δ)": "ask of a dataset whose cap is in ρ, μ or "
     f"(ε, δ). A cap is never changed, so that is a new one: {_NEW} --rho 0.5",
     "another budget was given": "another one was given",
     "Leave the budget out to go on with it": "Leave it out to go on with it",
-    "open the table with the same": "say the same",
+    "open the table with the same unit=": "say the same unit=",
+    "keep unit= and use another ledger= or dataset=": "keep unit= and ask of another dataset: "
+    f"{_NEW} --unit COLUMN --epsilon 3",
     "open one with slack, or use what needs no delta": "list the keys, or ask of a dataset with "
     f"slack, which is a new one: {_NEW} --rho 0.5 --slack 1e-6",
     "yes or no (True or False)": "yes or no",
@@ -66,6 +72,7 @@ _OPTIONS: Final = (
     *("create", "ledger", "batched", "seconds", "samples", "confidence", "pair", "neighbors"),
     *("claim", "wave", "half_width", "share", "about", "cross", "memory", "answers"),
 )
+_OF_COLUMNS: Final = ("sum", "mean", "median", "quantile", "variance", "std", "histogram")
 _NAMES: Final = {
     "run": "TARGET",
     "source": "DATA",
@@ -79,14 +86,14 @@ _NAMES: Final = {
     "ledger": "the ledger",
     "region": "--region",
     "curator_type": "--curator-type",
-    **{name: f"the column of --{name}" for name in ("sum", "mean", "median", "quantile")},
-    **{name: f"the column of --{name}" for name in ("variance", "std", "histogram")},
-    "top_k": "the column of --top-k",
-    "most_common": "the column of --most-common",
+    **{f"column of {name}": f"the column of --{name}" for name in _OF_COLUMNS},
+    "column of top_k": "the column of --top-k",
+    "column of most_common": "the column of --most-common",
 }
 # What was typed stays as it is, and so does a claim, which is written as in Python.
 _TYPED: Final = r"(?:^|got )'[^']*'|--claim \S+"
 _KEYWORD: Final = re.compile(rf"{_TYPED}|\b({'|'.join(_OPTIONS)})=(\"[^\"]*\"|\w*)")
+_CAST: Final = re.compile(r'row(?:\.|\[")(\w[^"()]*?)(?:"\])?\.cast\("(\w+)"\)')
 _TYPE: Final = re.compile(r" \((str|int|float|Fraction|Decimal)\)")
 
 
@@ -97,12 +104,14 @@ def translated(message: str) -> str:
     'say --delimiter for another, or pass --create and --epsilon 0.5'
     >>> translated('say which, as in dataset="visits"')
     'say which, as in --dataset visits'
+    >>> translated('read the text as numbers, as in row.age.cast("real")')
+    'read the text as numbers, as in --schema age=real'
     >>> translated("say --claim epsilon=1,delta=1e-5")
     'say --claim epsilon=1,delta=1e-5'
     """
     for python, shell in _PHRASES.items():
         message = message.replace(python, shell)
-    return _KEYWORD.sub(_option, message)
+    return _KEYWORD.sub(_option, _CAST.sub(r"--schema \1=\2", message))
 
 
 def in_the_shell(error: InvalidArgument) -> InvalidArgument:

@@ -246,6 +246,20 @@ class Question:
             return table.bound(**given) if given else table
         return table.bound(max_rows=1)  # safe whatever the data are, and said in every answer
 
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """What is to be said first where nobody said how many rows of a person are kept."""
+        if self.unit is None or (self.max_groups, self.max_rows_per_group, self.max_rows) != (
+            None,
+            None,
+            None,
+        ):
+            return ()
+        return (
+            f"1 row of each {self.unit} is kept, since no --max-rows was given (nor --max-groups "
+            "with --max-rows-per-group): counts of rows and sums are of one row a person",
+        )
+
     def _grouped(self, table: Table) -> Table | Grouped:
         if self.group_by:
             return table.group_by(*self.group_by, keys=self._keys(table, self.group_by))

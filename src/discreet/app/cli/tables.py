@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from discreet.engines.files import no_such_file
 from discreet.errors import InvalidArgument
 
-_OTHERS: Final = {";": "';'", "\t": "tab", "|": "'|'"}
+_OTHERS: Final = {",": ",", ";": "';'", "\t": "tab", "|": "'|'"}
 
 
 def check_data(data: str) -> None:
@@ -20,7 +21,7 @@ def check_data(data: str) -> None:
             name="DATA",
             expected="a file, or a pattern in quotes that files match",
             given=f"the name of none: there is no file {data}",
-            hint="check the path, which starts at the current folder",
+            hint=no_such_file(data),
         )
 
 

@@ -108,7 +108,7 @@ def read_column(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tup
     """A column or row expression, typed, and its name in words."""
     if isinstance(column, Typed):
         raise InvalidArgument(name=name, expected="asked once", given="a resolved column")
-    expression = build(column, schema, argument=name)
+    expression = build(column, schema, argument=f"column of {name}")
     return typed(expression, schema), in_words(expression)
 
 
