@@ -15,7 +15,7 @@ PAGE_PEERS := diffprivlib opendp smartnoise tumult
 FLOOR := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs refresh docs-peers gwas browser test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
+.PHONY: help demo test types lint docs refresh docs-peers gwas browser test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
 	bench-audit bench-surveys bench-overfitting clean
 .DELETE_ON_ERROR:
 
@@ -26,14 +26,21 @@ demo: $(VENV)/.installed ## release statistics on the bundled sample data
 	@$(BIN)/python -m discreet.demo
 
 test: $(VENV)/.installed-dev browser ## run every gate: lint, types, layers, tests, coverage
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory -j 2 types lint
 	$(BIN)/pytest --cov --cov-report=
 	$(BIN)/coverage report --fail-under=$(FLOOR)
 
+# Two at a time, and before the tests, which take both cores.
+types:
+	$(BIN)/mypy
+
+lint:
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+
 docs: $(VENV)/.installed-dev ## build the site into build/site; a broken link or an undocumented name is a failure
+	$(BIN)/python -m publishing.complete
 	$(BIN)/python -m publishing.site
 	$(BIN)/zensical build --strict --config-file mkdocs.yml
 
@@ -131,6 +138,6 @@ define install
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv module (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
 	@test -x $(1)/bin/pip || $(PYTHON) -m venv --clear $(1)
 	@echo "Installing $(2) into $(1) ..."
-	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable '$(2)'
+	@$(1)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '$(2)'
 	@touch $@
 endef

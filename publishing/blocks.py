@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -14,9 +14,13 @@ PAGES = (
     ROOT / "examples" / "README.md",
 )
 
-_FENCE = re.compile(r"^(?P<bars>`{3,})(?P<language>[\w-]*)[ ]*$")
+_FENCE = re.compile(r"^(?P<bars>`{3,})(?P<language>[a-z]+)$")
+_LIKE_A_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _ELSEWHERE = re.compile(r"^<!-- runs in: (?P<library>[\w-]+) -->$")
-_PICTURE = re.compile(r"!\[[^\]]*\]\((?!https?:)(?P<path>[^)#]+)\)")
+_VARIES = "<!-- numbers vary -->"  # with the clock, or with how much a machine gets done
+_PICTURE = re.compile(
+    rf"(?P<varies>{re.escape(_VARIES)}\n\n)?!\[[^\]]*\]\((?!https?:)(?P<path>[^)#]+)\)"
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Block:
     end: int
     library: str | None = None  # runs in that library's own environment, not in ours
     printed: Block | None = None  # the block right below, which shows what this one prints
+    varies: bool = False  # the numbers that are printed are not the same on every run
 
 
 def blocks_of(text: str) -> list[Block]:
@@ -43,17 +48,17 @@ def blocks_of(text: str) -> list[Block]:
     for block in _fences(text.splitlines()):
         above = found[-1] if found else None
         if block.language == "text" and above and above.language in ("python", "sh"):
-            between = text.splitlines()[above.end + 1 : block.start]
-            if above.printed is None and not "".join(between).strip():
-                found[-1] = Block(**{**vars(above), "printed": block})
+            between = "".join(text.splitlines()[above.end + 1 : block.start]).strip()
+            if above.printed is None and between in ("", _VARIES):
+                found[-1] = replace(above, printed=replace(block, varies=between == _VARIES))
                 continue
         found.append(block)
     return found
 
 
-def pictures_of(text: str) -> list[str]:
-    """The pictures that a page shows, by their paths as written there."""
-    return [match["path"] for match in _PICTURE.finditer(text)]
+def pictures_of(text: str) -> dict[str, bool]:
+    """The pictures that a page shows, by their paths as written there, and whether they vary."""
+    return {match["path"]: bool(match["varies"]) for match in _PICTURE.finditer(text)}
 
 
 def _fences(lines: list[str]) -> list[Block]:
@@ -62,6 +67,8 @@ def _fences(lines: list[str]) -> list[Block]:
     while at < len(lines):
         opening = _FENCE.match(lines[at])
         if opening is None:
+            if _LIKE_A_FENCE.match(lines[at]):
+                raise ValueError(f"line {at + 1}: write ```language, at the start of a line")
             at += 1
             continue
         end = next(i for i in range(at + 1, len(lines)) if lines[i] == opening["bars"])

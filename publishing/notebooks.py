@@ -16,7 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from publishing.blocks import ROOT, Block, blocks_of
-from publishing.running import PLAIN, SEED, checks_of, furnish, runs_here, without, words_of
+from publishing.refresh import said
+from publishing.running import (
+    PLAIN,
+    SEED,
+    checks_of,
+    furnish,
+    runs_here,
+    same,
+    without,
+    without_clocks,
+    words_of,
+)
 from publishing.site import relinked
 
 TAUGHT = (
@@ -27,16 +38,21 @@ TAUGHT = (
     "docs/lectures/stability.md",
 )
 FOLDER = ROOT / "notebooks"
+_EVERY_VALUE = (
+    "# show every value of a cell, not only the last\n"
+    '%config InteractiveShell.ast_node_interactivity = "all"'
+)
+_SHOWING = "from IPython.display import SVG"
 _PICTURE = re.compile(r"^!\[[^\]]*\]\((?:[^)]*/)?(?P<name>[^)/]+)\)$", re.MULTILINE)
-# What is told to the kernel, and is not part of the notebook: the same noise on every run, and
-# programs that print without colours.
+# What is told to the kernel, and is not part of the notebook: programs print without colours, and
+# each cell has the noise that its block has on the page.
 _PREPARED = f"""
-import os as _os, discreet.testing as _testing
-_held = _testing.seeded({SEED})
-_held.__enter__()
+import contextlib as _contextlib, os as _os, discreet.testing as _testing
 _os.environ.update({PLAIN!r})
 _os.environ.pop("FORCE_COLOR", None)
+_held = _contextlib.ExitStack()
 """
+_SEEDED = "_held.close(); _held.enter_context(_testing.seeded({}))"
 
 
 def notebook_of(page: str) -> Any:
@@ -44,7 +60,8 @@ def notebook_of(page: str) -> Any:
     from nbformat import v4
 
     text = (ROOT / page).read_text()
-    cells = [*_cells(relinked(text, page, "notebooks/"))]
+    first, *rest = _cells(relinked(text, page, "notebooks/"))
+    cells = [first, v4.new_code_cell(_EVERY_VALUE), *rest]
     for number, cell in enumerate(cells):
         cell["id"] = f"{Path(page).stem}-{number}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -77,7 +94,12 @@ def run(notebook: Any, checks: Sequence[str] = ()) -> Any:
         with client.setup_kernel():
             shown = list(notebook.cells)  # the client puts whatever it runs into the notebook
             client.execute_cell(v4.new_code_cell(_PREPARED), 0)
+            number = SEED
             for index, cell in enumerate(shown):
+                added = cell["source"].startswith((_SHOWING, _EVERY_VALUE))
+                if cell["cell_type"] == "code" and not added:
+                    client.execute_cell(v4.new_code_cell(_SEEDED.format(number)), index)
+                    number += 1
                 client.execute_cell(cell, index)
                 if index < len(checks) and checks[index]:
                     client.execute_cell(v4.new_code_cell(checks[index]), index)
@@ -89,17 +111,37 @@ def run(notebook: Any, checks: Sequence[str] = ()) -> Any:
 
 
 def check(page: str) -> None:
-    """Run the notebook of a page, and see that it is as the page says."""
+    """Run the notebook of a page, and see that it is as the page says, and as it is kept."""
+    import nbformat
+
     blocks = [each for each in blocks_of((ROOT / page).read_text()) if runs_here(each)]
-    notebook = notebook_of(page)
+    notebook, kept = notebook_of(page), nbformat.read(place_of(page), as_version=4)
     texts = {_code(block)["source"]: block for block in blocks}
     found = [texts.get(cell["source"]) for cell in notebook.cells]
+    assert [block for block in found if block] == blocks, f"{page}: a block is in no cell"
     run(notebook, ["\n".join(checks_of(block)) if block else "" for block in found])
     for block, cell in zip(found, notebook.cells, strict=True):
         if block and block.printed:
             printed = "".join(one.get("text", "") for one in cell["outputs"])
             where = f"{page}:{block.printed.start + 1}: run `make refresh`"
-            assert words_of(printed) == words_of(block.printed.text), where
+            assert same(block.printed, printed), where
+    for block, cell, old in zip(found, notebook.cells, kept.cells, strict=True):
+        if str(cell["source"]).startswith("%%bash"):
+            continue  # programs of their own draw noise of their own
+        varies = bool(block and block.printed and block.printed.varies)
+        shown, known = _shown(cell, varies), _shown(old, varies)
+        assert shown == known, f"{place_of(page).name}, {cell['source'][:60]}: run `make refresh`"
+
+
+def _shown(cell: Any, varies: bool) -> list[Any]:
+    """What a cell shows, without clocks, and without numbers where they vary."""
+    outputs = cell.get("outputs", [])
+    read = words_of if varies else without_clocks
+    texts = [read(one["text"]) for one in outputs if "text" in one]
+    drawn = [
+        one["data"]["image/svg+xml"] for one in outputs if "image/svg+xml" in one.get("data", {})
+    ]
+    return [*texts, *([said(svg) for svg in drawn] if not varies else [])]
 
 
 def write_all() -> None:
@@ -133,7 +175,7 @@ def _told(text: str) -> list[Any]:
     done = 0
     for picture in _PICTURE.finditer(text):
         cells.append(v4.new_markdown_cell(text[done : picture.start()].strip()))
-        show = f'from IPython.display import SVG\n\nSVG("{picture["name"]}")'
+        show = f'{_SHOWING}\n\nSVG("{picture["name"]}")'
         cells.append(v4.new_code_cell(show))
         done = picture.end()
     cells.append(v4.new_markdown_cell(text[done:].strip()))

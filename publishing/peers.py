@@ -121,17 +121,10 @@ def _measured(text: str, names: dict[str, Any]) -> dict[str, Any]:
     return {"mean_error": round(sum(errors) / len(errors), 4), "releases": len(errors)}
 
 
-def write_outputs(page: Path, record: dict[str, dict[str, Any]]) -> None:
-    """Put what was printed below each block."""
-    lines = page.read_text().splitlines()
-    for block in reversed(blocks_of(page.read_text())):
-        if block.library and block.printed and (found := record.get(digest(block))):
-            lines[block.printed.start + 1 : block.printed.end] = found["printed"].splitlines()
-    page.write_text("\n".join(lines) + "\n")
-
-
 def main(libraries: list[str]) -> None:
     """Run the blocks of the libraries named, or of all."""
+    from publishing.refresh import write_outputs  # not there where other libraries are at home
+
     marked = [block for block in blocks_of(PAGE.read_text()) if block.library]
     known = recorded() if RECORD.exists() else {}
     for library in libraries or list(PACKAGES):
@@ -140,7 +133,8 @@ def main(libraries: list[str]) -> None:
         known |= {answer["sha256"]: answer for answer in run(library, blocks)}
     kept = [known[digest(block)] for block in marked if digest(block) in known]
     RECORD.write_text(json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
-    write_outputs(PAGE, known)
+    ran = [block for block in marked if digest(block) in known]
+    write_outputs(PAGE, [(block, known[digest(block)]["printed"]) for block in ran])
 
 
 if __name__ == "__main__":

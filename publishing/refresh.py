@@ -14,8 +14,13 @@ import tempfile
 from pathlib import Path
 
 from discreet.plot import FONT
-from publishing.blocks import PAGES, pictures_of
-from publishing.running import Ran, run_page
+from publishing.blocks import PAGES, Block, pictures_of
+from publishing.running import run_page, same, tidy, words_of
+
+_PATH = re.compile(r' d="([^"]*)"')
+_COORDINATE = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_PIXELS = 3
+_SAID = re.compile(r'(?<=aria-label=")[^"]*|(?<=>)[^<>]+(?=</text>)|(?:stroke|fill)="#[^"]*"')
 
 
 def refresh(page: Path) -> None:
@@ -26,30 +31,52 @@ def refresh(page: Path) -> None:
         ran = list(run_page(page, folder))
         if page.read_text() != text:
             raise SystemExit(f"{page.name} was changed while it ran: run this again.")
-        _write_outputs(page, ran)
+        write_outputs(page, [(each.block, each.output) for each in ran])
         _copy_pictures(page, folder)
 
 
-def _write_outputs(page: Path, ran: list[Ran]) -> None:
+def write_outputs(page: Path, outputs: list[tuple[Block, str]]) -> None:
+    """Put what blocks printed below them; what only varies stays as it is."""
     lines = page.read_text().splitlines()
-    for each in reversed(ran):  # from the end, so that line numbers above stay true
-        if shown := each.block.printed:
-            lines[shown.start + 1 : shown.end] = _tidy(each.output)
+    for block, output in reversed(outputs):  # from the end, so that line numbers above stay true
+        if block.printed and not same(block.printed, output):
+            lines[block.printed.start + 1 : block.printed.end] = tidy(output)
     page.write_text("\n".join(lines) + "\n")
 
 
-def _tidy(output: str) -> list[str]:
-    return [line.rstrip() for line in output.strip("\n").splitlines()]
-
-
 def _copy_pictures(page: Path, folder: Path) -> None:
-    for shown in pictures_of(page.read_text()):
+    for shown, varies in pictures_of(page.read_text()).items():
         target = page.parent / shown
         drawn = folder / target.name
         if not drawn.exists():
             raise SystemExit(f"{page.name} shows {shown}, but no block of it saves {drawn.name}.")
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(roomy(drawn.read_text()))
+        svg = roomy(drawn.read_text())
+        if not (target.exists() and alike(target.read_text(), svg, varies=varies)):
+            target.write_text(svg)
+
+
+def said(svg: str) -> list[str]:
+    """The words of a picture, and what each of its marks stands for."""
+    return _SAID.findall(svg)
+
+
+def alike(kept: str, drawn: str, *, varies: bool) -> bool:
+    """Whether two pictures show the same: all words, what each mark stands for, and every line.
+
+    Where exactly something is drawn is up to the version that draws, so a few pixels are no
+    difference. Of pictures that vary only words are compared.
+    """
+    read = words_of if varies else str
+    first, second = ([read(each) for each in said(svg)] for svg in (kept, drawn))
+    if varies:
+        return set(first) == set(second)
+    ours, theirs = (
+        [float(number) for path in _PATH.findall(svg) for number in _COORDINATE.findall(path)]
+        for svg in (kept, drawn)
+    )
+    near = all(abs(a - b) <= _PIXELS for a, b in zip(ours, theirs, strict=False))
+    return first == second and len(ours) == len(theirs) and near
 
 
 def roomy(svg: str) -> str:

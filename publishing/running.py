@@ -20,14 +20,19 @@ from unittest import mock
 
 from publishing.blocks import ROOT, Block, blocks_of
 
-SEED: Final = 8  # noise is drawn anew by readers; here it must be the same on every run
+SEED: Final = 8  # of the first block: readers draw new noise, and here it must be the same always
 # Installing and making are not repeated for each page: tests/docs/test_quickstart.py does both.
 _SETTING_UP = re.compile(r"^\s*(make |pip install|python3? -m venv|git clone)", re.MULTILINE)
-_SHOWN = re.compile(r"^(?!\w+ = )(\w[^#\n]*?)[ ]+# (-?\d+(?:\.\d+)?(?:/\d+)?)(?=$|:)", re.MULTILINE)
+_COMMENTED = re.compile(r"^(?!\w+ = )(?P<code>\w[^#\n]*?)[ ]+# (?P<shown>-?\d.*)$", re.MULTILINE)
+_SHOWN = re.compile(r"(?P<number>-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?:/\d+)?)(?:$|: )")
 _NUMBER = re.compile(r"[-−+]?(?:\b[0-9a-f]{8,}\b|[\d⁰¹²³⁴-⁹][\d.,⁰¹²³⁴-⁹]*(?:e[-+]?\d+)?)")
 _FILE = re.compile(r"# (?P<name>\w+\.py)\n")  # the first line of a block that is also a file
 _STATED = re.compile(r"# exits with (?P<code>\d+)$")
 PLAIN: Final = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+# Dates, times, what took how long, and digests of what holds them.
+_PASSING = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.+]*| +\d[\d.]* (?:ms|s)\b|\b(?=[a-f]*\d)[0-9a-f]{16,}\b"
+)
 _DRAWN = re.compile(r"[\s─━▁-▏░▒▓-]+")  # spacing, rules and bars
 
 
@@ -56,10 +61,9 @@ def run_page(page: Path, folder: Path) -> Iterator[Ran]:
 
     furnish(folder)
     names: dict[str, object] = {"__name__": "__main__"}
-    with seeded(SEED):
-        for block in blocks_of(page.read_text()):
-            if not runs_here(block):
-                continue
+    blocks = filter(runs_here, blocks_of(page.read_text()))
+    for number, block in enumerate(blocks):
+        with seeded(SEED + number):
             if block.language == "sh":
                 text = block.text
                 ours = _only_ours(text)
@@ -144,10 +148,32 @@ def run_shell(text: str, folder: Path) -> str:
 
 def checks_of(block: Block) -> Iterator[str]:
     """Results in comments, as in ``expression  # 0.684``, as assertions."""
-    for expression, shown in _SHOWN.findall(block.text):
-        digits = 12 if "/" in shown else len(shown.partition(".")[2])
-        value = f"round(float({expression}), {digits})"
-        yield f"assert {value} == {float(Fraction(shown))}, ({value}, {shown!r})"
+    for line in _COMMENTED.finditer(block.text):
+        shown = _SHOWN.match(line["shown"])
+        if shown is None:
+            raise ValueError(f"{line[0]}: write a number, then nothing or a colon and words")
+        number = shown["number"].replace(",", "")
+        mantissa, _, exponent = number.partition("e")
+        digits = 12 if "/" in number else len(mantissa.partition(".")[2]) - int(exponent or 0)
+        value = f"round(float({line['code']}), {digits})"
+        wanted = float(Fraction(number))
+        yield f"assert {value} == {wanted}, ({value}, {wanted})"
+
+
+def same(shown: Block, output: str) -> bool:
+    """Whether a block shows this output: all of it, or but for its numbers where they vary."""
+    read = words_of if shown.varies else without_clocks
+    return read(output) == read(shown.text)
+
+
+def without_clocks(output: str) -> list[str]:
+    """The lines of an output without dates, durations and digests."""
+    return [_PASSING.sub("#", line) for line in tidy(output)]
+
+
+def tidy(output: str) -> list[str]:
+    """The lines of an output as a page shows them."""
+    return [line.rstrip() for line in output.strip("\n").splitlines()]
 
 
 def without(folder: Path, output: str) -> str:

@@ -15,16 +15,17 @@ from pathlib import Path
 
 from publishing.blocks import ROOT
 
-PAGES = ROOT / "build" / "pages"
+GATHERED = ROOT / "build" / "pages"
 
 _LINK = re.compile(r"\]\((?P<target>(?!https?:|mailto:|#)[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
+_ODD = re.compile(r"\]\([^)\s]+\s+[\"'(][^)]*\)|<a\s[^>]*>|^\[[^\]]+\]:\s.*$", re.MULTILINE)
 _FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 _OUTSIDE = "project/"
 # Pages of the menu that no page of docs/ needs to link to.
-_ALWAYS = ("examples/README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md")
+_ALWAYS = ("README.md", "examples/README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md")
 
 
-def gather(target: Path = PAGES) -> list[str]:
+def gather(target: Path = GATHERED) -> list[str]:
     """Write the whole site's sources into a folder; the paths they have in the repository."""
     shutil.rmtree(target, ignore_errors=True)
     waiting = [*_files_of("docs"), *_ALWAYS]
@@ -50,6 +51,8 @@ def gather(target: Path = PAGES) -> list[str]:
 def linked_from(path: str) -> list[str]:
     """Files that a page links to, by their paths in the repository."""
     text = _FENCED.sub("", (ROOT / path).read_text())
+    if odd := _ODD.search(text):
+        raise SystemExit(f"{path}: write {odd[0]!r} as [words](target), without a title or HTML.")
     return sorted({_resolved(match["target"], path) for match in _LINK.finditer(text)})
 
 

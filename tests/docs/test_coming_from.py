@@ -10,7 +10,7 @@ import pytest
 
 from publishing.blocks import Block, blocks_of
 from publishing.peers import PACKAGES, PAGE, digest, recorded
-from publishing.running import words_of
+from publishing.running import tidy
 
 BLOCKS = [block for block in blocks_of(PAGE.read_text()) if block.library]
 AGAIN = "run `make docs-peers`"
@@ -24,7 +24,7 @@ def test_a_block_was_run_as_it_is_printed(block: Block) -> None:
     assert found["library"] == block.library
     if found["printed"]:
         assert block.printed is not None, f"what it prints is not shown: {AGAIN}"
-        assert words_of(block.printed.text) == words_of(found["printed"]), AGAIN
+        assert tidy(block.printed.text) == tidy(found["printed"]), AGAIN
 
 
 def test_nothing_is_recorded_that_the_page_does_not_print() -> None:
