@@ -37,3 +37,9 @@ def postgres_backend(postgres_address: dict[str, str]) -> Iterator[BaseBackend]:
 @pytest.fixture(scope="session", params=["duckdb", "spark", "spark_ansi", "postgres"])
 def backend(request: pytest.FixtureRequest) -> BaseBackend:
     return request.getfixturevalue(f"{request.param}_backend")
+
+
+@pytest.fixture(scope="session", params=["duckdb", "spark_ansi", "postgres"])
+def engine(request: pytest.FixtureRequest) -> BaseBackend:
+    """Each engine once: for tests in which it cannot matter how Spark reads a bad value."""
+    return request.getfixturevalue(f"{request.param}_backend")

@@ -63,13 +63,13 @@ def kept(source: Source, bound: Bound) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=str)
-def test_as_much_as_the_bound_allows(backend: BaseBackend, bound: Bound) -> None:
+def test_as_much_as_the_bound_allows(engine: BaseBackend, bound: Bound) -> None:
     # Catches a bound that is passed, not used up, or used up by rows that no group holds; and a
     # choice by the order of rows or the parts of a table.
     rows = visits()
     had = Counter((person, ward) for person, ward, _ in rows)
     counts = np.array([[had[person, ward] for ward in WARDS] for person in range(PEOPLE)])
-    got = kept(source_of(backend, rows), bound)
+    got = kept(source_of(engine, rows), bound)
     if bound.max_rows is not None:
         assert (got <= counts).all()
         assert (got.sum(axis=1) == np.minimum(counts.sum(axis=1), bound.max_rows)).all()
@@ -78,7 +78,7 @@ def test_as_much_as_the_bound_allows(backend: BaseBackend, bound: Bound) -> None
         assert ((got > 0).sum(axis=1) == groups).all()
         assert (got == np.where(got > 0, np.minimum(counts, bound.max_rows_per_group), 0)).all()
     shuffled = Random(1).sample(rows, len(rows))
-    assert (kept(source_of(backend, shuffled, parts=5), bound) == got).all()
+    assert (kept(source_of(engine, shuffled, parts=5), bound) == got).all()
 
 
 # -- fairness --------------------------------------------------------------------------------------

@@ -53,29 +53,29 @@ def answers(query, table):
     return {n: frame[n].to_pylist() for n in names if n not in ("median", "usual")}
 
 
-def test_the_same_query_object_everywhere(backend):
+def test_the_same_query_object_everywhere(engine):
     """Catches an engine that answers another question. Nobody is over the bound: 4 rows each."""
     reference = dp.table(ROWS, unit="id")
     query = question(reference)
-    there = dp.table(stored(backend, ROWS), unit="id")
+    there = dp.table(stored(engine, ROWS), unit="id")
     ours, theirs = answers(query, reference), answers(query.on(there), there)
     assert ours.keys() == theirs.keys()
     for name, values in ours.items():
         assert theirs[name] == pytest.approx(values, abs=1e-3), name
 
 
-def test_discovered_keys_everywhere(backend):
+def test_discovered_keys_everywhere(engine):
     """Catches an engine that loses or adds a key, or counts rows for people."""
-    table = dp.table(stored(backend, ROWS), unit="id")
+    table = dp.table(stored(engine, ROWS), unit="id")
     query = table.bound(max_rows=4).group_by("ward", keys="discover").agg(n=dp.count())
     session = dp.Session(table, budget=dp.Approx(10**9, 1e-3), slack=5e-4)
     result = session.release(query, epsilon=10**3, delta=1e-4)
     assert result.to_arrow()["ward"].to_pylist() == ["A", "B", "C", "other"]
 
 
-def test_bounds_are_bought_everywhere(backend):
+def test_bounds_are_bought_everywhere(engine):
     """Catches an engine that counts people's groups or rows wrongly."""
-    table = dp.table(stored(backend, ROWS), unit="id")
+    table = dp.table(stored(engine, ROWS), unit="id")
     grouped = table.group_by("ward", keys=["A", "B", "C", "other"])
     session = dp.Session(table, budget=dp.Pure(10**6))
     # each id has four rows in a row of five wards: 3 of the listed ones, or 4
@@ -101,10 +101,10 @@ def test_a_query_fits_only_a_table_like_its_own():
 ODD = ["", " ", "A ", "a", "\\", "\\n", "'", '"', "%", "_", "ü", "🦊", "`x`", "--", "{}", "$1"]
 
 
-def test_odd_keys_everywhere(backend):
+def test_odd_keys_everywhere(engine):
     """Catches a key that an engine reads as another one, in a list or in a join."""
     rows = pa.table({"k": [key for i, key in enumerate(ODD) for _ in range(i + 1)]})
-    table = dp.table(stored(backend, rows))
+    table = dp.table(stored(engine, rows))
     session = dp.Session(table, budget=dp.Pure(10**9))
     query = table.group_by("k", keys=[*ODD, "A", "\\\\", "none"]).agg(n=dp.count())
     frame = session.release(query, epsilon=10**8).to_arrow()
@@ -112,10 +112,10 @@ def test_odd_keys_everywhere(backend):
     assert frame["k"].to_pylist() == [*ODD, "A", "\\\\", "none"]
 
 
-def test_groups_without_a_value_are_still_counted(backend):
+def test_groups_without_a_value_are_still_counted(engine):
     """Catches a group that is lost because its sum is missing."""
     rows = pa.table({"k": ["A", "A", "B"], "x": pa.array([None, None, 1.0], pa.float64())})
-    table = dp.table(stored(backend, rows))
+    table = dp.table(stored(engine, rows))
     session = dp.Session(table, budget=dp.Pure(10**9))
     query = table.group_by("k", keys=["A", "B"]).agg(
         s=dp.sum("x", bounds=(0, 9)), n=dp.count(), m=dp.median("x", bounds=(0, 9))
