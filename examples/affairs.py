@@ -29,6 +29,7 @@ from discreet.plot import Plot, dressed
 
 RATINGS = ("1 very poor", "2 poor", "3 fair", "4 good", "5 very good")  # of the own marriage
 JOBS = ("student", "unskilled", "white-collar", "teacher, nurse, artist", "manager", "professional")
+SAID = ("no", "yes")
 SPENDS = (0.1, 0.2, 0.5, 1, 2, 4)  # the ε of the comparison
 REPEATS = 20  # surveys simulated for each
 
@@ -45,19 +46,23 @@ def rows() -> Any:
     return frame.assign(
         rating=[RATINGS[int(code) - 1] for code in frame["rate_marriage"]],
         job=[JOBS[int(code) - 1] for code in frame["occupation"]],
-        affair=(frame["affairs"] > 0).astype(int),
+        affair=np.where(frame["affairs"] > 0, "yes", "no"),
     )
 
 
 def by_rating(women: dp.Table) -> dp.Query:
-    """How many women rate their marriage so, and how many of them had an affair."""
-    grouped = women.group_by("rating", keys=RATINGS)
-    return grouped.agg(women=dp.count(), affair=dp.sum("affair", bounds=(0, 1)))
+    """How many women rate their marriage so and had an affair, or had none: ten cells.
+
+    A woman is in one of them. Asked for as two counts a rating, of women and of affairs, each
+    would get half of ε, and twice the error.
+    """
+    keys = {"rating": RATINGS, "affair": SAID}
+    return women.group_by("rating", "affair", keys=keys).agg(women=dp.count())
 
 
 def more(women: dp.Table) -> list[dp.Query]:
     """Of those with an affair: how long they are married, and their commonest jobs."""
-    with_affair = women.where(lambda row: row.affair == 1)
+    with_affair = women.where(lambda row: row.affair == "yes")
     return [
         with_affair.agg(married=dp.histogram("yrs_married", edges=[0, 1, 4, 8, 15, 25])),
         with_affair.agg(jobs=dp.top_k("job", k=2, candidates=JOBS)),
@@ -65,30 +70,28 @@ def more(women: dp.Table) -> list[dp.Query]:
 
 
 def ask_each(frame: Any, epsilon: float) -> Any:
-    """The same cross table from women who randomize both answers themselves, half of ε each."""
-    form = dp.survey.Questionnaire(
-        "Marriage",
-        [
-            dp.survey.ChooseOne("rating", "Your marriage?", options=RATINGS, epsilon=epsilon / 2),
-            dp.survey.YesNo("affair", "Had you an affair?", epsilon=epsilon / 2),
-        ],
-    )
-    reports = form.respond_many({"rating": frame["rating"], "affair": frame["affair"] == 1})
-    collector = dp.survey.Collector(form, cross=[("rating", "affair")])
-    collector.add(reports)
-    return collector.result(about="respondents").cross("rating", "affair")
+    """The same ten cells from women who randomize themselves, rating and affair as one answer.
+
+    Asked as two questions, with half of ε each, they would have four times the error at ε = 1.
+    """
+    options = [f"{rating}, {said}" for rating in RATINGS for said in SAID]
+    asked = "Your marriage, and had you an affair?"
+    question = dp.survey.ChooseOne("both", asked, options=options, epsilon=epsilon)
+    form = dp.survey.Questionnaire("Marriage", [question])
+    reports = form.respond_many({"both": frame["rating"] + ", " + frame["affair"]})
+    return dp.survey.collect(form, reports, about="respondents")
 
 
-def shares(frame: Any, result: dp.Result, crossed: Any) -> list[dict[str, Any]]:
+def shares(frame: Any, result: dp.Result, told: Any) -> list[dict[str, Any]]:
     """Women of each rating with an affair, as a share of all: central, local and exact."""
     n, found = len(frame), []
-    for i, rating in enumerate(RATINGS):
-        answer = result.value("affair", rating=rating)
-        exact = float(((frame["rating"] == rating) & (frame["affair"] == 1)).mean())
+    for rating in RATINGS:
+        answer = result.value("women", rating=rating, affair="yes")
+        exact = float(((frame["rating"] == rating) & (frame["affair"] == "yes")).mean())
         central = np.array([answer.value, answer.value - answer.error, answer.value + answer.error])
-        yes = crossed.columns.index("yes")
-        value, reach = crossed.values[i, yes], 1.96 * crossed.standard_errors[i, yes]
-        local = [value, value - reach, value + reach]
+        yes = told["both"][f"{rating}, yes"]
+        reach = 1.96 * yes.standard_error
+        local = [yes.value, yes.value - reach, yes.value + reach]
         for way, (value, low, high) in (("central", central / n), ("local", local)):
             place = {"rating": rating, "way": way, "exact": exact}
             found.append(place | {"value": float(value), "low": float(low), "high": float(high)})
@@ -97,20 +100,19 @@ def shares(frame: Any, result: dp.Result, crossed: Any) -> list[dict[str, Any]]:
 
 def compare(frame: Any) -> list[dict[str, Any]]:
     """Errors of "what share had an affair?" for both ways and every ε, stated and seen."""
-    n, yes = len(frame), int(frame["affair"].sum())
-    found = []
+    affair = frame["affair"] == "yes"
+    n, yes, found = len(frame), int(affair.sum()), []
     for epsilon in SPENDS:
         counting = dp.Laplace(sensitivity=1, epsilon=epsilon)
         seen = (counting.release(np.full(REPEATS, yes)) - yes) / n
         found.append(_row(epsilon, "central", counting.error(0.95) / n, seen))
         question = dp.survey.YesNo("affair", "Had you an affair?", epsilon=epsilon)
         form = dp.survey.Questionnaire("Marriage", [question])
-        answers = [
-            dp.survey.collect(
-                form, form.respond_many({"affair": frame["affair"] == 1}), about="respondents"
-            )["affair"]["yes"]
+        results = [
+            dp.survey.collect(form, form.respond_many({"affair": affair}), about="respondents")
             for _ in range(REPEATS)
         ]
+        answers = [result["affair"]["yes"] for result in results]
         stated = 1.96 * np.mean([answer.standard_error for answer in answers])
         seen = np.array([answer.value for answer in answers]) - yes / n
         found.append(_row(epsilon, "local", float(stated), seen))
@@ -191,17 +193,19 @@ def main(epsilon: float = 1, picture: str = "affairs.svg") -> dict[str, Any]:
         print(f"\n{session.release(query, epsilon=epsilon / 2)}")
     print(f"\nThe office spent {session.spent} in all.\n")
     print(f"Local: nobody has the answers, ε = {epsilon} for the same table.\n")
-    crossed = ask_each(frame, epsilon)
-    print(f"{crossed}\n")
+    each = ask_each(frame, epsilon)
+    print(f"{each}\n")
     errors = compare(frame)
-    sampling = 1.96 * float(np.sqrt(frame["affair"].mean() * (1 - frame["affair"].mean()) / n))
+    share = float((frame["affair"] == "yes").mean())
+    sampling = 1.96 * float(np.sqrt(share * (1 - share) / n))
     tell(errors, sampling, n)
-    found = shares(frame, table, crossed)
+    found = shares(frame, table, each)
     draw(found, errors, sampling).save(picture)
     print(f"The picture is in {Path(picture).name}.")
     return {
         "frame": frame,
         "table": table,
+        "each": each,
         "shares": found,
         "errors": errors,
         "spent": session.spent,
@@ -209,8 +213,13 @@ def main(epsilon: float = 1, picture: str = "affairs.svg") -> dict[str, Any]:
 
 
 def _ratios(table: dp.Result) -> list[tuple[str, float, float]]:
-    """Affairs over women, with the error that follows from both."""
-    ratio = table["affair"] / table["women"]
+    """Yes over no and yes, with the error that follows from both."""
+    cells = {said: [table.value("women", rating=r, affair=said) for r in RATINGS] for said in SAID}
+    no, yes = (
+        dp.Released.independent(said, [one.value for one in column], [one.error for one in column])
+        for said, column in cells.items()
+    )
+    ratio = yes / (no + yes)
     return list(zip(RATINGS, ratio.values, ratio.errors, strict=True))
 
 
@@ -230,4 +239,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epsilon", type=float, default=1, help="of each table (1)")
     parser.add_argument("--picture", default="affairs.svg", help="where the picture goes")
-    main(**vars(parser.parse_args()))
+    given = parser.parse_args()
+    if not 0 < given.epsilon < float("inf"):
+        parser.error("--epsilon must be above 0 and finite")
+    main(**vars(given))

@@ -9,7 +9,12 @@ filters, clamps and adds up, and hands back one row a group. Noise is drawn here
     python examples/duckdb_and_spark.py --rows 10000000
 
 How is it known that both are equal before noise? With the same seed the noise is the same, so the
-released tables have to be. Seeds are for tests: what is shown then has fresh noise.
+released tables have to be. The rows are invented, so that may be done: a release of real data is
+never seeded, since who knows the seed takes the noise off. What is shown then has fresh noise.
+
+Both tables are about the same people, so together they cost ε = 2. Here each has a session of its
+own. Of real data both sessions name one ledger and one dataset, which adds them up:
+`dp.Session(table, budget=dp.Pure(2), ledger="patients.ledger", dataset="patients", create=True)`.
 """
 
 from __future__ import annotations
@@ -97,7 +102,10 @@ def pushed_down(spark: Any) -> list[str]:
 
 
 def ask(patients: dp.Table, query: dp.Query) -> tuple[Any, Any, float]:
-    """A release with seeded noise, to compare; then one with fresh noise, and its seconds."""
+    """A release with seeded noise, to compare, never made of real data; then one with fresh noise.
+
+    Also returns the seconds of that.
+    """
     with seeded(1):
         compared = dp.Session(patients, budget=dp.Pure(1)).release(query, epsilon=1)
     session = dp.Session(patients, budget=dp.Pure(1))
@@ -141,6 +149,8 @@ def main(rows: int = 300_000, picture: str = "duckdb_and_spark.svg", spark: Any 
     print(f"With the same noise the two tables are {'equal' if same else 'DIFFERENT'}.")
     for engine, (_, result, seconds) in asked.items():
         print(f"\n{engine}: {rows:,} rows in {seconds:.2f} s, fresh noise\n\n{result}")
+    print("\nBoth are about the same people: together they cost ε = 2.")
+    print("The seeded ones would cost everything: releases of real data are never seeded.")
     print("\nSpark hands back one row a ward. What it noted about its reading of the file:")
     print(*noted, sep="\n")
     answers = {engine: told[1] for engine, told in asked.items()}
@@ -153,4 +163,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=300_000, help="how many patients (300,000)")
     parser.add_argument("--picture", default="duckdb_and_spark.svg", help="where the picture goes")
-    main(**vars(parser.parse_args()))
+    given = parser.parse_args()
+    if given.rows < 1:
+        parser.error("--rows must be 1 or above")
+    main(**vars(given))

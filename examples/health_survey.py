@@ -108,7 +108,7 @@ def main(respondents: int | None = None, picture: str = "health_survey.svg") -> 
     print(f"How many people must answer?\n\n{plan}\n")
     dp.survey.write_page(form, Path(picture).with_suffix(".html"))
     print(f"The page that asks them, with no server: {Path(picture).with_suffix('.html').name}\n")
-    answers = invent(respondents or plan.respondents)
+    answers = invent(plan.respondents if respondents is None else respondents)
     with tempfile.TemporaryDirectory() as folder:
         files = send(form, answers, Path(folder))
         print(f"A report as it arrives:\n{files[0].read_text().splitlines()[0]}\n")
@@ -117,6 +117,7 @@ def main(respondents: int | None = None, picture: str = "health_survey.svg") -> 
     rows = compare(result)
     held = sum(row["low"] <= row["truth"] <= row["high"] for row in rows)
     print(f"The truth lies in {held} of {len(rows)} intervals about shares.")
+    print("Each holds 19 times in 20 by itself, so now and then one of them misses.")
     draw(rows, result.respondents).save(picture)
     print(f"The picture is in {Path(picture).name}.")
     return result, rows
@@ -126,4 +127,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--respondents", type=int, help="how many answer (as many as planned)")
     parser.add_argument("--picture", default="health_survey.svg", help="where the picture goes")
-    main(**vars(parser.parse_args()))
+    given = parser.parse_args()
+    if given.respondents is not None and given.respondents < 4:
+        parser.error("--respondents must be 4 or above: one a week")
+    if given.picture.endswith(".html"):
+        parser.error("--picture must end in .svg or .png: the page has the same name in .html")
+    main(**vars(given))

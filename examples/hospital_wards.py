@@ -119,7 +119,8 @@ def publish(session: dp.Session, visits: dp.Table, place: Path) -> dict[str, Any
     print(f"{alone}\n")
 
     again = session.release(query, epsilon=1, idempotency_key="first quarter")
-    print(f"The table again, from the ledger: {again.notes[-1]}.")
+    stored = next(note for note in again.notes if "stored answer" in note)
+    print(f"The table again, from the ledger: {stored}.")
     try:
         session.release(query, epsilon=1)
     except dp.BudgetExceeded as refused:
@@ -134,7 +135,9 @@ def main(patients: int = 20_000, folder: str = "", picture: str = "hospital_ward
         with tempfile.TemporaryDirectory() as scratch:
             return main(patients, f"{scratch}/quarter", picture)
     place = Path(folder)
-    place.mkdir()
+    if place.exists():
+        raise SystemExit(f"{place} is there already, perhaps with a ledger: name a new --folder")
+    place.mkdir(parents=True)
     often = write_visits(place / "visits.parquet", patients)
     visits = dp.table(place / "visits.parquet", unit="patient_id")
     session = dp.Session(visits, budget=dp.Pure(2), ledger=place / "visits.ledger", create=True)
@@ -150,4 +153,7 @@ if __name__ == "__main__":
     parser.add_argument("--patients", type=int, default=20_000, help="how many (20,000)")
     parser.add_argument("--folder", default="", help="a new one for visits, ledger and certificate")
     parser.add_argument("--picture", default="hospital_wards.svg", help="where the picture goes")
-    main(**vars(parser.parse_args()))
+    given = parser.parse_args()
+    if given.patients < 1:
+        parser.error("--patients must be 1 or above")
+    main(**vars(given))

@@ -141,4 +141,7 @@ if __name__ == "__main__":
     parser.add_argument("--submissions", type=int, default=1_000, help="random guesses (1,000)")
     parser.add_argument("--labels", type=int, default=2_000, help="hidden labels (2,000)")
     parser.add_argument("--picture", default="leaderboard.svg", help="where the picture goes")
-    main(**vars(parser.parse_args()))
+    given = parser.parse_args()
+    if min(given.submissions, given.labels) < 1:
+        parser.error("--submissions and --labels must be 1 or above")
+    main(**vars(given))

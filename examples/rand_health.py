@@ -172,4 +172,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--epsilon", type=float, default=1, help="promised to a person (1)")
     parser.add_argument("--picture", default="rand_health.svg", help="where the picture goes")
-    main(**vars(parser.parse_args()))
+    given = parser.parse_args()
+    if not 0 < given.epsilon < float("inf"):
+        parser.error("--epsilon must be above 0 and finite")
+    main(**vars(given))

@@ -92,13 +92,17 @@ def _copies(chance: np.ndarray, frequency: np.ndarray) -> np.ndarray:
     return np.less(chance, both).view(np.int8) + np.less(chance, any_).view(np.int8)
 
 
-def count_carriers(genotypes: np.ndarray, case: np.ndarray) -> np.ndarray:
+def count_carriers(
+    genotypes: np.ndarray, case: np.ndarray, control: np.ndarray | None = None
+) -> np.ndarray:
     """Carriers among cases and among controls, for each variant: an array of 2 × variants.
 
-    A row of ``genotypes`` is a person. A missing genotype (−127) counts as no carrier.
+    A row of ``genotypes`` is a person. A missing genotype (−127) counts as no carrier; who is
+    neither case nor control is not counted.
     """
     carries = genotypes > 0
-    return np.stack([carries[case].sum(axis=0), carries[~case].sum(axis=0)])
+    control = ~case if control is None else control
+    return np.stack([carries[case].sum(axis=0), carries[control].sum(axis=0)])
 
 
 def read_counts(place: Path) -> np.ndarray:
@@ -108,7 +112,7 @@ def read_counts(place: Path) -> np.ndarray:
 
 def _blocks(place: Path) -> Iterator[np.ndarray]:
     with open_bed(place, num_threads=1) as bed:
-        case = bed.pheno == CASE
+        case, control = bed.pheno == CASE, bed.pheno == CONTROL  # others: not known
         for start in range(0, bed.sid_count, BLOCK):
             genotypes = bed.read(np.s_[:, start : start + BLOCK], dtype="int8")
-            yield count_carriers(genotypes, case)
+            yield count_carriers(genotypes, case, control)

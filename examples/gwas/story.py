@@ -34,8 +34,13 @@ def main(
     """Tell the story; returns what was released, what is true, and the table of chances."""
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(folder or scratch) / "cohort.bed"
+        files = [place.with_suffix(end) for end in (".bed", ".bim", ".fam")]
+        for file in files:
+            if file.exists():
+                raise SystemExit(f"{file} is there already: name another --folder")
+        place.parent.mkdir(parents=True, exist_ok=True)
         planted = write_cohort(place, variants=variants, people=people)
-        size = sum(place.with_suffix(end).stat().st_size for end in (".bed", ".bim", ".fam"))
+        size = sum(file.stat().st_size for file in files)
         print(
             f"{people:,} people, half of them cases, {variants:,} variants: {size / 1e6:,.1f} MB.\n"
         )

@@ -33,6 +33,14 @@ def test_float_noise_is_seen_through_by_a_bit(told):
     assert finding.witness.probability > 0.2
 
 
+def test_a_second_run_shows_the_same():
+    """Catches noise that goes on where the last run left it: the page would show other numbers."""
+    once, again = (broken_mechanism.audit_all(2_000) for _ in range(2))
+    assert {name: finding.lower_bound for name, finding in once.items()} == {
+        name: finding.lower_bound for name, finding in again.items()
+    }
+
+
 def test_the_law_tells_what_samples_hardly_do(told):
     """Catches a verifier that overlooks half of the noise (ε = 1.9974), or accuses our own."""
     assert told["exact"].violated

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bed_reader import open_bed
+from bed_reader import open_bed, to_bed
 
 import discreet as dp
 from discreet.testing import seeded
@@ -52,6 +52,34 @@ def test_a_missing_genotype_is_no_carrier() -> None:
     genotypes = np.array([[0, 1], [2, -127], [-127, 1]], dtype=np.int8)
     counts = cohort.count_carriers(genotypes, np.array([True, True, False]))
     assert counts.tolist() == [[1, 1], [0, 1]]
+
+
+def test_who_is_neither_case_nor_control_is_not_counted(tmp_path: Path) -> None:
+    """Catches people of unknown phenotype (PLINK's 0 and −9) among the controls."""
+    place = tmp_path / "cohort.bed"
+    genotypes = np.ones((4, 2), dtype=np.int8)
+    to_bed(place, genotypes, properties={"pheno": ["2", "1", "0", "-9"]})
+    assert cohort.read_counts(place).tolist() == [[1, 1], [1, 1]]
+
+
+def test_files_that_are_there_are_left_alone(tmp_path: Path) -> None:
+    """Catches a cohort of the reader's that is written over."""
+    mine = tmp_path / "cohort.fam"
+    mine.write_text("mine")
+    with pytest.raises(SystemExit, match="name another --folder"):
+        story.main(variants=6, people=4, folder=str(tmp_path))
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("given", [["--variants", "5"], ["--people", "0"], ["--people", "-4"]])
+def test_a_cohort_too_small_for_the_story_is_refused(
+    given: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Catches a traceback of NumPy, and "nan %"."""
+    monkeypatch.setattr(sys, "argv", ["gwas", *given])
+    with pytest.raises(SystemExit):
+        runpy.run_module("examples.gwas", run_name="__main__")
+    assert "6 variants and 2 people at least" in capsys.readouterr().err
 
 
 def test_the_proof_survives_a_search_and_a_wrong_claim_does_not() -> None:

@@ -67,5 +67,5 @@ def test_the_files_are_kept_in_a_folder_that_is_new(told):
     folder = told["folder"]
     names = {path.name for path in (folder / "new").iterdir()}
     assert {"visits.parquet", "visits.ledger", "first-quarter.json"} <= names
-    with pytest.raises(FileExistsError):
+    with pytest.raises(SystemExit, match="name a new --folder"):
         hospital_wards.main(patients=100, folder=str(folder / "new"))

@@ -21,7 +21,7 @@ def test_votes_climb_a_board_of_exact_scores(told):
 
 
 def test_the_truth_is_one_half_all_the_time(told):
-    """Catches labels that leak into the guesses: fresh ones are hit half of the time (± 5 sd)."""
+    """Catches fresh labels that are the hidden ones: they are hit half of the time (± 5 sd)."""
     truth = [row["truth"] for board in ("exact scores", "Ladder") for row in told[board]]
     assert all(abs(each - 0.5) < 5 * 0.5 / 1_000**0.5 for each in truth)
 
