@@ -55,6 +55,7 @@ gwas: $(VENV)/.installed-dev ## the genome-wide example with a million variants:
 
 test-long: $(VENV)/.installed-dev ## run the tests that take minutes
 	$(BIN)/pytest -m long
+	$(BIN)/pytest -m hypothesis --hypothesis-profile=thorough
 
 torture: $(VENV)/.installed-dev ## kill releases 22,000 times, and see that the ledger still adds up
 	$(BIN)/python -m tests.faults.torture --kills 20000 --at-once 2

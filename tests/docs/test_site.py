@@ -45,19 +45,20 @@ def test_the_site_is_complete_and_fetches_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page",
+    ("page", "told"),
     [
-        "# A\n\n[a place](#nowhere) on this page\n",
-        "# A\n\n[a page](nowhere.md)\n",
-        "# A\n\n::: discreet.Nonsense\n",
+        ("# A\n\n[here](#nowhere)\n\n[there](nowhere.md)\n", "2 issues found"),
+        ("# A\n\n::: discreet.Nonsense\n", "discreet.Nonsense could not be found"),
     ],
 )
-def test_a_broken_page_stops_the_build(page: str, tmp_path: Path) -> None:
-    """Catches a build that only warns."""
+def test_a_broken_page_stops_the_build(page: str, told: str, tmp_path: Path) -> None:
+    """Catches a build that only warns: of a place, of a page, of a name that is not there."""
     pages = tmp_path / "build" / "pages"
     pages.mkdir(parents=True)
     (pages / "README.md").write_text(page)
-    assert built(tmp_path).returncode != 0
+    done = built(tmp_path)
+    assert done.returncode != 0
+    assert told in done.stdout + done.stderr
 
 
 def test_a_link_to_nothing_stops_the_gathering() -> None:
