@@ -432,7 +432,7 @@ def test_floats_on_the_safe_side(x):
     that prints x itself may be off in binary."""
     for found, sign in ((float_up(x), 1), (float_down(x), -1)):
         printed = Fraction(repr(found))
-        assert printed == x or sign * printed > sign * x < sign * Fraction(found)
+        assert printed == x or sign * printed > sign * x <= sign * Fraction(found)
         assert abs(printed - x) <= x * Fraction(1, 2**51)
 
 
