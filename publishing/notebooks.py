@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from publishing.blocks import ROOT, Block, blocks_of
-from publishing.refresh import said
+from publishing.blocks import ROOT, Block, blocks_of, pictures_of
+from publishing.refresh import alike, roomy, said
 from publishing.running import (
     PLAIN,
     SEED,
@@ -73,10 +73,10 @@ def place_of(page: str) -> Path:
     return FOLDER / f"{Path(page).stem}.ipynb"
 
 
-def run(notebook: Any, checks: Sequence[str] = ()) -> Any:
+def run(notebook: Any, checks: Sequence[str] = ()) -> dict[str, str]:
     """Run it in a kernel of its own, in a folder as a reader has it, and keep what it shows.
 
-    ``checks`` are assertions, one text for each cell, to run after it.
+    ``checks`` are assertions, one text for each cell, to run after it. Returns what it drew.
     """
     from nbclient import NotebookClient
     from nbformat import v4
@@ -107,7 +107,7 @@ def run(notebook: Any, checks: Sequence[str] = ()) -> Any:
         for one in (one for cell in shown for one in cell.get("outputs", [])):
             if "text" in one:
                 one["text"] = without(Path(place), one["text"])
-    return notebook
+        return {path.name: path.read_text() for path in Path(place).glob("*.svg")}
 
 
 def check(page: str) -> None:
@@ -119,7 +119,10 @@ def check(page: str) -> None:
     texts = {_code(block)["source"]: block for block in blocks}
     found = [texts.get(cell["source"]) for cell in notebook.cells]
     assert [block for block in found if block] == blocks, f"{page}: a block is in no cell"
-    run(notebook, ["\n".join(checks_of(block)) if block else "" for block in found])
+    drawn = run(notebook, ["\n".join(checks_of(block)) if block else "" for block in found])
+    for picture, varies in pictures_of((ROOT / page).read_text()).items():
+        svg, old = roomy(drawn[Path(picture).name]), ((ROOT / page).parent / picture).read_text()
+        assert alike(old, svg, varies=varies), f"{picture}: run `make refresh`"
     for block, cell in zip(found, notebook.cells, strict=True):
         if block and block.printed:
             printed = "".join(one.get("text", "") for one in cell["outputs"])
@@ -151,7 +154,9 @@ def write_all() -> None:
     FOLDER.mkdir(exist_ok=True)
     for page in TAUGHT:
         print(f"{place_of(page).name} ...", flush=True)
-        nbformat.write(run(notebook_of(page)), place_of(page))
+        notebook = notebook_of(page)
+        run(notebook)
+        nbformat.write(notebook, place_of(page))
 
 
 def _cells(text: str) -> list[Any]:

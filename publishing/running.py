@@ -21,7 +21,7 @@ from unittest import mock
 from publishing.blocks import ROOT, Block, blocks_of
 
 SEED: Final = 8  # of the first block: readers draw new noise, and here it must be the same always
-# Installing and making are not repeated for each page: tests/docs/test_quickstart.py does both.
+# Installing is not repeated for each page: tests/docs/test_quickstart.py does it, and `make demo`.
 _SETTING_UP = re.compile(r"^\s*(make |pip install|python3? -m venv|git clone)", re.MULTILINE)
 _COMMENTED = re.compile(r"^(?!\w+ = )(?P<code>\w[^#\n]*?)[ ]+# (?P<shown>-?\d.*)$", re.MULTILINE)
 _SHOWN = re.compile(r"(?P<number>-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?:/\d+)?)(?:$|: )")

@@ -11,8 +11,7 @@ from publishing.notebooks import TAUGHT
 from publishing.refresh import alike, roomy
 from publishing.running import checks_of, run_page, runs_here, same
 
-# Blocks that a page's test does not run, by how they start: tests/docs/test_quickstart.py runs the
-# installation, CI runs the two targets.
+# Blocks that a page's test does not run, by how they start: test_quickstart.py runs them.
 SET_UP = {"README.md": ["make demo"], "docs/quickstart.md": ["python3 -m venv"]}
 
 

@@ -82,3 +82,21 @@ def test_the_quickstart_with_everything_fetched_anew(tmp_path: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     done = follow(tmp_path)
     check(done, tmp_path / "empty")
+
+
+@pytest.mark.long
+def test_the_readme_in_a_fresh_clone(tmp_path: Path) -> None:
+    """Catches a first command that fails, or leaves nothing for the first block of Python."""
+    clone = tmp_path / "discreet"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    text = (clone / "README.md").read_text()
+    setting_up, first = [each.text for each in blocks_of(text)][:2]
+    done = subprocess.run(
+        ["bash", "-eu", "-c", f"{setting_up}\npython - << 'THE END'\n{first}\nTHE END"],
+        cwd=clone,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cost ε = 1; protects one row" in done.stdout
