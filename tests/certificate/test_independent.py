@@ -24,7 +24,7 @@ from discreet.query.spend import Spend
 
 from .releases import EVERYTHING, visits
 
-ALLOWED = {"balls", "canonical", "errors", "exact", "laws", "lazy", "signing"}
+ALLOWED = {"auditor", "balls", "canonical", "errors", "exact", "laws", "lazy", "signing"}
 F = Fraction
 
 

@@ -58,6 +58,7 @@ TRUSTED = {
     "ledger.record": "that record 2 of ledger",
     "ledger.hash": CHARGED,
     "software.discreet": SOFTWARE,
+    "mechanisms.*.sensitivity.l0": "how many numbers one person touches (l0)",
 }
 
 MANY = tuple(f"w{i:03}" for i in range(150))

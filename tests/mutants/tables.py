@@ -52,8 +52,8 @@ TABLES = (
         id="cells-of-a-histogram",
         file="query/parts.py",
         old='        """A row counts 1, in one of the bins."""\n'
-        "        return contribution.in_cells().moves(",
-        new='        """A row counts 1, in one of the bins."""\n        return contribution.moves(',
+        "        bins = contribution.in_cells(self.bins.size)\n",
+        new='        """A row counts 1, in one of the bins."""\n        bins = contribution\n',
         kind="count forgotten",
         harm="to be replaced moves a row from one bin to another, and only one is covered",
         tests=(

@@ -16,7 +16,7 @@ from discreet.certificate.independent.composing import MOST_PIECES, Together
 from discreet.certificate.independent.derived import Derived, derive
 from discreet.certificate.independent.keys import key_faults
 from discreet.certificate.independent.pairs import Counted, Normal, Response
-from discreet.certificate.independent.questions import faults, unneeded
+from discreet.certificate.independent.questions import faults, too_few, unneeded
 from discreet.certificate.independent.reals import above, below
 from discreet.certificate.independent.rows import row_faults
 from discreet.errors import DiscreetError
@@ -152,6 +152,11 @@ def _left_open(tree: Any, mechanisms: list[Any]) -> Iterator[Told]:
     elif keys is not None and keys["values"] is None:
         sentence = "which keys there are, each once: only their number and digest are told"
         yield Told("trusted", sentence)
+    for words in too_few(tree, mechanisms):
+        sentence = (
+            f"how many numbers one person touches (l0) in {words}: more than it says can be, "
+        )
+        yield Told("trusted", sentence + "and neither noise nor promise rests on it")
     for words in unneeded(tree, mechanisms):
         sentence = f"what {words} was bought for: no aggregate needs it, and it is paid for"
         yield Told("trusted", sentence)

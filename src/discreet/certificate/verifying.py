@@ -151,7 +151,15 @@ def _values(findings: _Findings, document: dict[str, Any], result: Any) -> None:
 
 
 def _always(document: dict[str, Any]) -> tuple[str, ...]:
+    joins = [step for step in document["query"]["tree"]["steps"] if step["step"] == "join"]
     return (
+        *(
+            f"that the table of {join['table']['rows']:,} rows joined on "
+            f"{', '.join(pair['there'] for pair in join['on'])} (SHA-256 "
+            f"{join['table']['sha256'][:16]}…) is public: it is not protected, and may hold "
+            "nothing about these people"
+            for join in joins
+        ),
         "that the table held the people it is said to hold, each under one id: someone with two "
         "ids is protected as two",
         f"that the software, version {document['software']['discreet']}, did what is written "

@@ -55,6 +55,7 @@ class Contribution:
     total: int
     relation: Relation
     grouped: bool  # is there more than one group at all?
+    cells: int = 1  # how many numbers a group has, of which a row counts to one
 
     @property
     def choices(self) -> int:
@@ -66,13 +67,14 @@ class Contribution:
 
     @property
     def touched(self) -> int:
-        """How many groups may differ between neighbours."""
-        most = self.groups * self.relation.add_remove_steps
-        return most if self.grouped else 1
+        """How many numbers may differ between neighbours."""
+        one = min(self.total, self.groups * min(self.rows, self.cells))
+        most = one * self.relation.add_remove_steps
+        return most if self.grouped else min(most, self.cells)
 
-    def in_cells(self) -> Contribution:
-        """The same where a row is in one of several cells: to be replaced may change two."""
-        return replace(self, grouped=True)
+    def in_cells(self, cells: int) -> Contribution:
+        """The same where a row is in one of several cells of its group."""
+        return replace(self, cells=cells)
 
     def one_row(self) -> Contribution:
         """The same where a person counts once in a group, however many rows they have."""
@@ -92,22 +94,23 @@ class Contribution:
             # l1: every row at its largest; l2: as many as possible in one group, then the next
             full, rest = divmod(self.total, self.rows)
             return Sensitivity(
-                l0=self.groups,
+                l0=self.touched,
                 linf=self.rows * largest,
                 l1=self.total * largest,
                 l2=sqrt_up((full * self.rows**2 + rest**2) * largest**2),
             )
-        # Two people in the same groups: each group moves by rows·reach. In different ones:
-        # twice as many groups move by rows·largest. With one group, only the first can be.
+        # Two people in the same cells: each moves by rows·reach. In different ones: twice as many
+        # move by rows·largest. With one cell in all, only the first can be.
+        several = self.grouped or self.cells > 1
         full, rest = divmod(self.total, self.rows)
         square = full * self.rows**2 + rest**2
         same, apart = square * reach**2, 2 * square * largest**2
-        l1 = self.total * (max(reach, 2 * largest) if self.grouped else reach)
+        l1 = self.total * (max(reach, 2 * largest) if several else reach)
         return Sensitivity(
             l0=self.touched,
             linf=self.rows * reach,
             l1=l1,
-            l2=sqrt_up(max(same, apart) if self.grouped else same),
+            l2=sqrt_up(max(same, apart) if several else same),
         )
 
 

@@ -100,7 +100,7 @@ class PresenceCounts:
 
     def moves(self, contribution: Contribution) -> Sensitivity:
         """A row counts 1, in one of two cells."""
-        return contribution.in_cells().moves(largest=Fraction(1), reach=Fraction(1))
+        return contribution.in_cells(2).moves(largest=Fraction(1), reach=Fraction(1))
 
     def exact(self, columns: Columns) -> Any:
         """Two integers a group: with, without."""
@@ -199,7 +199,8 @@ class BinCounts:
 
     def moves(self, contribution: Contribution) -> Sensitivity:
         """A row counts 1, in one of the bins."""
-        return contribution.in_cells().moves(largest=Fraction(1), reach=Fraction(1))
+        bins = contribution.in_cells(self.bins.size)
+        return bins.moves(largest=Fraction(1), reach=Fraction(1))
 
     def exact(self, columns: Columns) -> Any:
         """A row of integers a group."""

@@ -1,29 +1,13 @@
-"""How far one person can move what a query asks for, from its tree alone.
-
-A person has at most `rows` rows in each of `groups` groups, `total` in all. With r rows that each
-add between −L and L, and at most R from each other, a group moves by r·L where someone comes or
-goes, and by r·R where someone is replaced by another in the same group; in another one, twice as
-many groups move.
-"""
+"""How far one person can move what a query asks for, from its tree alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
+from discreet.auditor.contributions import Moved, Person
 from discreet.errors import InvalidArgument
-
-
-@dataclass(frozen=True)
-class Moved:
-    """The most that numbers can move: how many, one of them, all together, and squared."""
-
-    l0: Fraction
-    linf: Fraction
-    l1: Fraction
-    square: Fraction  # of l2
 
 
 @dataclass(frozen=True)
@@ -34,7 +18,7 @@ class Presence:
     rows: int
     total: int
     replaced: bool  # the relation
-    several: bool  # is there more than one cell to be in?
+    several: bool  # is there more than one group at all?
 
     @property
     def steps(self) -> int:
@@ -46,28 +30,16 @@ class Presence:
         """How many choices with `rows` rows a person can bear on."""
         return -(-self.total // self.rows)
 
-    def in_cells(self) -> Presence:
-        """The same where each row is in one of several cells."""
-        return replace(self, several=True)
+    def moves(self, low: int, high: int, *, cells: int = 1) -> Moved:
+        """For sums over rows that each add between `low` and `high`, or nothing, to one of the
+        cells of a group."""
+        person = Person(self.groups, self.rows, self.total, cells, self.several)
+        return person.farthest(low, high, replaced=self.replaced)
 
-    def once(self) -> Presence:
-        """The same where a person counts once in a group."""
-        return replace(self, rows=1, total=self.groups)
-
-    def moves(self, low: int, high: int) -> Moved:
-        """For sums over rows that each add between `low` and `high`, or nothing."""
-        largest, reach = max(abs(low), abs(high)), max(high, 0) - min(low, 0)
-        full, rest = divmod(self.total, self.rows)
-        squares = full * self.rows**2 + rest**2
-        if not self.replaced:
-            sizes = (self.groups, self.rows * largest, self.total * largest, squares * largest**2)
-        elif self.several:
-            l1 = self.total * max(reach, 2 * largest)
-            l2 = squares * max(reach**2, 2 * largest**2)
-            sizes = (2 * self.groups, self.rows * reach, l1, l2)
-        else:
-            sizes = (1, self.rows * reach, self.total * reach, squares * reach**2)
-        return Moved(*map(Fraction, sizes))
+    def counts_once(self) -> Moved:
+        """For numbers of people: each is one in a group."""
+        person = Person(self.groups, 1, self.groups, several=self.several)
+        return person.farthest(0, 1, replaced=self.replaced)
 
 
 def presence(tree: Mapping[str, Any]) -> Presence:

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from discreet.certificate.independent.contributions import Moved, Presence, presence
+from discreet.auditor.contributions import Moved
+from discreet.certificate.independent.contributions import Presence, presence
 from discreet.certificate.independent.grids import extent, is_grid_of
 from discreet.certificate.independent.needs import FIELDS, unanswered
 from discreet.certificate.independent.reals import read
@@ -19,6 +20,7 @@ Document = Mapping[str, Any]
 
 _TIGHT: Final = Fraction(1, 2**60)  # how far a root may be rounded up
 _KIND, _COLUMN = frozenset({"kind"}), frozenset({"kind", "column"})
+_CELLS: Final = ("rows with and without a value", "bins")  # parts with several numbers a group
 #: What is told of each part, and nothing else.
 _PARTS: Final = {
     "rows": _KIND,
@@ -56,6 +58,20 @@ def faults(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
     return found + unanswered(tree, mechanisms)[0]
 
 
+def too_few(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
+    """What mechanisms are said to be for whose l0 is less than one person can touch."""
+    if tree["kind"] != "query":
+        return []
+    who = presence(tree)
+    noisy = [one for one in mechanisms if one["mechanism"] in ("laplace", "gaussian")]
+    moved = [(one, _moved(one, who, tree)) for one in noisy]
+    return [
+        str(one["for"])
+        for one, most in moved
+        if most is not None and read(one["sensitivity"]["l0"], "l0") < most.l0
+    ]
+
+
 def unneeded(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
     """What mechanisms are said to be for that no aggregate needs."""
     if tree["kind"] != "query":
@@ -84,7 +100,7 @@ def _hides(one: Document, who: Presence, tree: Document) -> bool:
     match one["mechanism"]:
         case "laplace" | "gaussian":
             moved = _moved(one, who, tree)
-            return one["times"] == 1 and moved is not None and _is(one["sensitivity"], moved)
+            return one["times"] == 1 and moved is not None and _is(one, moved, who)
         case "quantiles":
             return _rows(one) == who.rows * who.steps and one["times"] == who.choices
         case "top k":
@@ -107,17 +123,23 @@ def _moved(one: Document, who: Presence, tree: Document) -> Moved | None:
     match part["kind"]:
         case "rows" | "rows with a value":
             return who.moves(0, 1)
-        case "rows with and without a value" | "bins":
-            return who.in_cells().moves(0, 1)
+        case "rows with and without a value":
+            return who.moves(0, 1, cells=2)
+        case "bins":
+            return who.moves(0, 1, cells=part["bins"])
         case "people":
-            return who.once().moves(0, 1)
+            return who.counts_once()
     return None
 
 
-def _is(claimed: Document, moved: Moved) -> bool:
-    told = {norm: read(claimed[norm], norm) for norm in ("l0", "linf", "l1", "l2")}
-    return (told["l0"], told["linf"], told["l1"]) == (moved.l0, moved.linf, moved.l1) and (
-        moved.square <= told["l2"] ** 2 <= moved.square * (1 + _TIGHT)
+def _is(one: Document, moved: Moved, who: Presence) -> bool:
+    told = {norm: read(one["sensitivity"][norm], norm) for norm in ("l0", "linf", "l1", "l2")}
+    # Version 0.1.0 took all cells of a group for one. No noise ever rested on it.
+    before = who.groups * who.steps if one["part"]["kind"] in _CELLS else moved.l0
+    return (
+        told["l0"] in (moved.l0, before)
+        and (told["linf"], told["l1"]) == (moved.linf, moved.l1)
+        and moved.square <= told["l2"] ** 2 <= moved.square * (1 + _TIGHT)
     )
 
 
