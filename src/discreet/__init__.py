@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from discreet.query.aggregates import sum as sum
     from discreet.query.aggregates import top_k as top_k
     from discreet.query.aggregates import variance as variance
+    from discreet.query.public import PublicTable as PublicTable
     from discreet.query.row import case as case
     from discreet.query.table import Query as Query
     from discreet.query.table import Table as Table
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from discreet.release import Released as Released
     from discreet.release import Result as Result
     from discreet.session import Session as Session
+    from discreet.session.tables import public as public
     from discreet.session.tables import table as table
 
 __version__ = "0.1.0"
@@ -120,11 +122,12 @@ _HOMES = {
     "neighbors": "Relation",
     "query.aggregates": "count count_units histogram mean median most_common quantile std sum "
     "top_k variance",
+    "query.public": "PublicTable",
     "query.row": "case",
     "query.table": "Query Table",
     "release": "Answer Released Result",
     "session": "Session",
-    "session.tables": "table",
+    "session.tables": "public table",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = ("adaptive", "bounds", "sensitivity", "survey")

@@ -107,7 +107,7 @@ def test_no_output_destroys_what_is_read_or_holds_the_budget(
     (folder / "hard.json").hardlink_to(folder / f"{ledger}.head")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     asked = ("release", "v/*.csv", "--unit", "person", "--count", "--epsilon", "1")
-    asked += ("--ledger", ledger, "--group-by", "city", "--keys-file", "keys.csv")
+    asked += ("--ledger", ledger, "--group-by", "city", "--public-keys", "keys.csv")
     certificates = [f"{ledger}{ending}" for ending in ("", ".head", "-wal", "-shm", "-journal")]
     certificates += ["k.key.pub", "k.key", "v/b.csv", "keys.csv", "hard.json"]
     for path in certificates:

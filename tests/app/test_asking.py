@@ -91,7 +91,7 @@ def test_several_groups_are_crossed_and_keys_can_come_from_a_file(run: Run, fold
     assert len(crossed.result["rows"]) == 9
     assert {row["age"] for row in crossed.result["rows"]} == {"20", "30", "40"}  # text in CSV
     (folder / "keys.csv").write_text("city\nB\nC\n")
-    listed = run(*COUNT, "--group-by", "city", "--keys-file", "keys.csv", "--json")
+    listed = run(*COUNT, "--group-by", "city", "--public-keys", "keys.csv", "--json")
     assert [row["city"] for row in listed.result["rows"]] == ["B", "C"]
 
 
@@ -122,7 +122,7 @@ def test_discover_is_never_a_key_by_accident(run: Run, ledger: str) -> None:
     for mixed in (both, ("--keys", "discover,A"), ("--keys", "A, discover")):
         ended = run(*asked, *mixed, *paid)
         assert ended.code == 2
-        assert "--keys-file" in ended.err
+        assert "--public-keys" in ended.err
     assert run("ledger", "show", ledger, "--json").result["accounts"][0]["spent"] == "0"
 
 

@@ -114,8 +114,12 @@ def test_steps_that_a_query_has_verify():
     """Every kind of step and operation that may be asked for passes."""
     import pyarrow as pa
 
+    import discreet as dp
+
     public = pa.table({"ward": ["A", "B"], "floor": [1, 2]})
-    table = visits(unit="id").mutate(twice=lambda row: row.days * 2).join(public, on="ward")
+    table = (
+        visits(unit="id").mutate(twice=lambda row: row.days * 2).join(dp.public(public), on="ward")
+    )
     table = table.where(lambda row: row.sex.is_in(["f", "m"]) & (row.income.fill_null(0) >= 0))
     table = table.select("ward", "twice", "floor").bound(max_groups=2, max_rows_per_group=1)
     from discreet.certificate import certify

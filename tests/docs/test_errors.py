@@ -370,8 +370,8 @@ SHELL = {
     "release visits.csv --mean dayz:0:9 --epsilon 1 --no-ledger": ('did you mean "days"?', 2),
     "release visits.csv --group-by ward --count --epsilon 1 --no-ledger": ("--keys A,B,C", 2),
     "release visits.csv --count --schema days=int --epsilon 1 --no-ledger": ("--schema", 2),
-    "release visits.csv --group-by ward --keys-file no.csv --count --epsilon 1 --no-ledger": (
-        "--keys-file must be a file",
+    "release visits.csv --group-by ward --public-keys no.csv --count --epsilon 1 --no-ledger": (
+        "--public-keys must be a file",
         2,
     ),
     "release visits.csv --count --epsilon 9 --ledger visits.ledger": ("ask for less", 4),

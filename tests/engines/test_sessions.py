@@ -31,7 +31,7 @@ def question(table):
     made = kept.mutate(
         month=lambda row: row.seen.month(), ratio=lambda row: row.cost / (row.days - 5)
     )
-    joined = made.join(PUBLIC, on="ward").bound(max_groups=3, max_rows_per_group=4)
+    joined = made.join(dp.public(PUBLIC), on="ward").bound(max_groups=3, max_rows_per_group=4)
     return joined.group_by("ward", keys=KEYS).agg(
         n=dp.count(),
         people=dp.count_units(),

@@ -329,7 +329,7 @@ def test_public_tables_come_from_anything(tmp_path: Path) -> None:
         [str(tmp_path / "t.csv")],
     ]
     for one in given:
-        assert read_public(one).to_pydict() == table.to_pydict()
+        assert read_public(one).table.to_pydict() == table.to_pydict()
     for wrong in (7, "missing.parquet", {"a": [1, 2], "b": [1]}):
         with pytest.raises(InvalidArgument):
             read_public(wrong)

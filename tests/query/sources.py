@@ -30,10 +30,8 @@ class Columns:
     def measure(self, request):
         raise AssertionError("a plan touched data")
 
-    def read_public(self, table):
-        import pyarrow as pa
-
-        return table if isinstance(table, pa.Table) else pa.table(table)
+    def holds(self, public):
+        return False
 
 
 def people(*, unit=None, relation="add-remove") -> Table:

@@ -89,13 +89,13 @@ QUESTIONS = {
         n=dp.count()
     ),
     "select": lambda: grouped(base().select("ward", "days")).agg(n=dp.count()),
-    "join": lambda: grouped(base().join(WARDS, on="ward")).agg(n=dp.count()),
+    "join": lambda: grouped(base().join(dp.public(WARDS), on="ward")).agg(n=dp.count()),
     "join with other cells": lambda: grouped(
-        base().join(WARDS.set_column(1, "beds", pa.array([10, 21])), on="ward")
+        base().join(dp.public(WARDS.set_column(1, "beds", pa.array([10, 21]))), on="ward")
     ).agg(n=dp.count()),
-    "join with a suffix": lambda: grouped(base().join(WARDS, on="ward", suffix="_p")).agg(
-        n=dp.count()
-    ),
+    "join with a suffix": lambda: grouped(
+        base().join(dp.public(WARDS), on="ward", suffix="_p")
+    ).agg(n=dp.count()),
     "sum": lambda: grouped().agg(n=dp.sum("days", **BOUNDS)),
     "bounds": lambda: grouped().agg(n=dp.sum("days", bounds=(0, 61))),
     "lower bound": lambda: grouped().agg(n=dp.sum("days", bounds=(1, 60))),
@@ -253,5 +253,5 @@ def test_numpy_and_odd_arrow_types_have_documents():
     assert digest(asked[0]) == digest(asked[1])
     large = [pa.array([2**63 + i], pa.uint64()) for i in (1, 2)]
     public = [pa.table({"ward": ["A"], "big": values}) for values in large]
-    joined = [base().join(table, on="ward").agg(n=dp.count()) for table in public]
+    joined = [base().join(dp.public(table), on="ward").agg(n=dp.count()) for table in public]
     assert digest(joined[0]) != digest(joined[1])

@@ -35,7 +35,7 @@ def test_the_unit_is_always_kept_and_never_rewritten():
     with pytest.raises(InvalidArgument, match="id must be left as it is"):
         table.select("ward", id=lambda row: row.days)
     with pytest.raises(InvalidArgument, match="already"):
-        table.join(pa.table({"ward": ["A"], "id": [1]}), on="ward")
+        table.join(dp.public(pa.table({"ward": ["A"], "id": [1]})), on="ward")
 
 
 def test_b13_a_later_step_cannot_undo_the_bound():
@@ -59,12 +59,11 @@ def test_b13_a_later_step_cannot_undo_the_bound():
 def test_joins_look_up_and_never_multiply():
     """Catches a public table with two rows for a key, which would double people."""
     regions = pa.table({"ward": ["A", "B"], "beds": [10, 20]})
-    joined = people().join(regions, on="ward")
+    joined = people().join(dp.public(regions), on="ward")
     assert isinstance(joined.steps[0], Join)
     assert joined.schema["beds"].type is Type.INTEGER and joined.schema["beds"].nullable
-    renamed = people().join(
-        pa.table({"name": ["A"], "days": [1]}), on={"ward": "name"}, suffix="_2"
-    )
+    other = dp.public(pa.table({"name": ["A"], "days": [1]}))
+    renamed = people().join(other, on={"ward": "name"}, suffix="_2")
     assert "days_2" in renamed.schema
     for bad, said in [
         (pa.table({"ward": ["A", "A"], "beds": [1, 2]}), "each key once"),
@@ -75,7 +74,7 @@ def test_joins_look_up_and_never_multiply():
         (pa.table({"ward": [1], "beds": [1]}), "cast it first"),
     ]:
         with pytest.raises(InvalidArgument, match=said):
-            people().join(bad, on="ward")
+            people().join(dp.public(bad), on="ward")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def test_joins_look_up_and_never_multiply():
         (lambda t: t.where(lambda row: row.day > 1), 'did you mean "days"'),
         (lambda t: t.where("nothing"), "one of id, ward"),
         (lambda t: t.where(7), "a lambda on a row"),
-        (lambda t: t.group_by("ward"), "given, since the groups that occur tell on people"),
+        (lambda t: t.group_by("ward"), "given, since the groups that occur would reveal people"),
         (lambda t: t.group_by(keys=["A"]), "different columns"),
         (lambda t: t.group_by("ward", "ward", keys="discover"), "different columns"),
         (lambda t: t.group_by("wrd", keys=["A"]), 'did you mean "ward"'),

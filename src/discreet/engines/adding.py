@@ -10,17 +10,22 @@ LIMB: Final = 26
 
 
 def added(
-    places: np.ndarray[Any, Any], values: np.ndarray[Any, Any], groups: int, *, largest: int
+    places: np.ndarray[Any, Any],
+    values: np.ndarray[Any, Any],
+    groups: int,
+    *,
+    largest: int,
+    wide: bool,
 ) -> np.ndarray[Any, Any]:
-    """The sum of the values (at most `largest` in size) of each group.
+    """The sum of the values (at most `largest` in size) of each group; if `wide`, as objects.
 
     Doubles are exact up to 2^53, so up to 2^27 values are added in limbs of 26 bits:
     v = Σ 2^(26j)·v_j.
 
-    >>> added(np.array([0, 0, 1]), np.array([2**62, 2**62, -5]), 2, largest=2**62)
+    >>> added(np.array([0, 0, 1]), np.array([2**62, 2**62, -5]), 2, largest=2**62, wide=True)
     array([9223372036854775808, -5], dtype=object)
     """
-    total = np.zeros(groups, object if len(values) * largest >= 2**63 else np.int64)
+    total = np.zeros(groups, object if wide else np.int64)
     for shift in range(0, 64, LIMB):
         last = largest >> shift < 2**LIMB
         limb = values >> shift if last else (values >> shift) & (2**LIMB - 1)  # the last is signed
@@ -29,14 +34,3 @@ def added(
         if last:
             break
     return total
-
-
-def narrow(total: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """As 64-bit integers, if all of them fit.
-
-    >>> narrow(np.array([2**62, -5], object))
-    array([4611686018427387904,                  -5])
-    """
-    if total.dtype != object or any(not -(2**63) <= value < 2**63 for value in total.flat):
-        return total
-    return total.astype(np.int64)

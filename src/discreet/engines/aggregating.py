@@ -26,27 +26,19 @@ from discreet.query.measures import Measure, Present, Total, Units
 Array: TypeAlias = np.ndarray[Any, Any]
 
 HALF: Final = 32
-SAFE: Final = 2**23  # 2^40 rows of these fit 64 bits
 
 
 @dataclass(frozen=True)
 class Sum:
-    """A measure and the columns that hold it: one, or the upper and the lower half.
-
-    Or a sum of whole steps, as a double, and how many there were of them: the centre of the grid
-    is still to be taken off, and the sum is exact as long as `exact` says so.
-    """
+    """A measure and the columns that hold it: one, or the upper and the lower half."""
 
     measure: Measure
     parts: tuple[str, ...]
-    steps: bool = False
 
-    def exact(self, counts: Array) -> bool:
-        """Doubles hold every integer up to 2^53, so also every partial sum of so many steps."""
-        assert isinstance(self.measure, Total)
-        grid = self.measure.grid
-        largest = max(abs(grid.lower), abs(grid.upper))
-        return not len(counts) or int(counts.max()) * largest <= 2**53
+    @property
+    def wide(self) -> bool:
+        """Are its numbers Python integers?"""
+        return isinstance(self.measure, Total) and self.measure.wide
 
 
 def summed(
@@ -61,8 +53,7 @@ def summed(
         made = _aggregates(cells, measure, dialect)
         parts = tuple(f"a{len(columns) + i}" for i in range(len(made)))
         columns |= zip(parts, made, strict=True)
-        in_steps = measure in cells.cells and cells.table[cells.cells[measure]].type().is_floating()
-        sums.append(Sum(measure, parts, in_steps and isinstance(measure, Total)))
+        sums.append(Sum(measure, parts))
     if not columns:  # bins alone: the groups are still needed
         columns["a0"] = cells.table.count()
     if not cells.keys:
@@ -91,9 +82,7 @@ def _aggregates(cells: Cells, measure: Measure, dialect: Dialect) -> list[ir.Sca
         case Units() if cells.unit is not None:
             return [table[FIRST].sum().cast("int64")]
         case Total():
-            value, largest = table[cells.cells[measure]], measure.largest
-            if value.type().is_floating():
-                return [value.sum(), table.count() if measure in cells.full else value.count()]
+            value = table[cells.cells[measure]]
             if measure.squared:
                 check_square(measure)
                 half = ibis.literal(1 << measure.shift >> 1, type="int64")
@@ -101,7 +90,7 @@ def _aggregates(cells: Cells, measure: Measure, dialect: Dialect) -> list[ir.Sca
                 value = value - ibis.literal(measure.offset, type="int64")
             if dialect is Dialect.DUCKDB:
                 return [value.sum()]
-            if largest <= SAFE:
+            if not measure.wide:
                 return [value.sum().cast("int64")]
             low = value & ibis.literal(2**HALF - 1, type="int64")
             high = value >> ibis.literal(HALF, type="int8")

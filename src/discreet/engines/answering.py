@@ -12,13 +12,9 @@ import pyarrow.compute as pc
 from discreet.engines.aggregating import HALF, Array, Sum
 from discreet.errors import EngineError, Refused
 from discreet.query.keys import ListedKeys
-from discreet.query.measures import Measure, Total
+from discreet.query.measures import Measure
 
 MOST_CELLS: Final = 10**8
-
-
-class Inexact(Exception):
-    """A group has too many rows for its sums to be exact as doubles: add them as integers."""
 
 
 def too_many(groups: int, bins: int) -> bool:
@@ -40,12 +36,12 @@ def dense(
 ) -> dict[Measure, Array]:
     """One place for each of the listed keys, or for all rows; 0 stands where none came."""
     groups = 1 if keys is None else len(keys)
-    parts = {part: np.zeros(groups, np.int64) for made in sums for part in made.parts}
+    wide = _wide(sums)
+    parts = {part: np.zeros(groups, object if wide[part] else np.int64) for part in wide}
     for batch in batches:
-        _check_exact(batch, sums)
         places = _places(batch, keys)
-        for part in parts:
-            parts[part] = _put(parts[part], places, integers(batch[part]))
+        for part, values in parts.items():
+            values[places] = integers(batch[part], wide=wide[part])
     return _joined(parts, sums)
 
 
@@ -54,17 +50,19 @@ def found(
 ) -> tuple[pa.Table, dict[Measure, Array]]:
     """The keys that came, in order, and their sums."""
     keys: list[pa.Table] = []
-    parts: dict[str, list[Array]] = {p: [] for made in sums for p in made.parts}
+    wide = _wide(sums)
+    parts: dict[str, list[Array]] = {part: [] for part in wide}
     for batch in batches:
-        _check_exact(batch, sums)
         arrays = [batch[f"k{i}"].cast(field.type) for i, field in enumerate(schema)]
         keys.append(pa.Table.from_arrays(arrays, schema=schema))
         for part, values in parts.items():
-            values.append(integers(batch[part]))
+            values.append(integers(batch[part], wide=wide[part]))
     table = pa.concat_tables(keys) if keys else schema.empty_table()
     order = pc.sort_indices(table, [(name, "ascending") for name in schema.names])
     whole = {
-        part: np.concatenate([np.zeros(0, np.int64), *values])[order.to_numpy()]
+        part: np.concatenate([np.zeros(0, object if wide[part] else np.int64), *values])[
+            order.to_numpy()
+        ]
         for part, values in parts.items()
     }
     return table.take(order), _joined(whole, sums)
@@ -106,53 +104,41 @@ def binned_by_key(batches: Iterable[pa.RecordBatch], keys: pa.Table, size: int) 
     return cells
 
 
-def integers(column: pa.Array) -> Array:
-    """An array of int64, or of Python integers where one does not fit; missing is 0.
+def integers(column: pa.Array, *, wide: bool) -> Array:
+    """An array of int64, or if `wide` of Python integers; missing is 0.
 
-    >>> integers(pa.array([2**70, None], pa.decimal128(38, 0)))
+    What does not fit 64 bits stops at their ends, which takes more than 2^40 rows.
+
+    >>> integers(pa.array([2**70, None], pa.decimal128(38, 0)), wide=True)
     array([1180591620717411303424, 0], dtype=object)
+    >>> integers(pa.array([2**70, None], pa.decimal128(38, 0)), wide=False)
+    array([9223372036854775807,                   0])
     """
     if not pa.types.is_decimal(column.type):
         whole: Array = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-        return whole
+        return whole.astype(object) if wide else whole
     column = column.cast(pa.decimal128(38, 0)).fill_null(0)
     # 128 bits, the lower half first; a small number's upper half repeats its sign.
     words = np.frombuffer(column.buffers()[1], np.int64)
     words = words[2 * column.offset : 2 * (column.offset + len(column))].reshape(-1, 2)
     low, high = words[:, 0], words[:, 1]
-    if np.array_equal(high, low >> 63):
-        return low.copy()
-    wide: Array = high.astype(object) * 2**64 + low.view(np.uint64).astype(object)
-    return wide
+    if wide:
+        return high.astype(object) * 2**64 + low.view(np.uint64).astype(object)  # type: ignore[no-any-return]
+    return np.where(high == low >> 63, low, (high >> 63) ^ np.int64(2**63 - 1))
 
 
-def _put(held: Array, places: Array, values: Array) -> Array:
-    if values.dtype == object and held.dtype != object:
-        held = held.astype(object)
-    held[places] = values
-    return held
+def _wide(sums: tuple[Sum, ...]) -> dict[str, bool]:
+    """For each column of the answer: are its numbers Python integers?"""
+    return {part: made.wide for made in sums for part in made.parts}
 
 
 def _joined(parts: dict[str, Array], sums: tuple[Sum, ...]) -> dict[Measure, Array]:
-    return {made.measure: _whole([parts[part] for part in made.parts], made) for made in sums}
+    return {made.measure: _whole([parts[part] for part in made.parts]) for made in sums}
 
 
-def _check_exact(batch: pa.RecordBatch, sums: tuple[Sum, ...]) -> None:
-    for made in sums:
-        if made.steps and not made.exact(batch[made.parts[1]].to_numpy()):
-            raise Inexact
-
-
-def _whole(parts: list[Array], made: Sum) -> Array:
-    if made.steps and isinstance(made.measure, Total):
-        added, counts = parts
-        centred: Array = added - made.measure.grid.centre * counts
-        return centred
+def _whole(parts: list[Array]) -> Array:
     if len(parts) == 1:
         return parts[0]
-    high, low = parts
-    # |high| < 2^30 and 0 ≤ low < 2^62 give less than 2^63
-    if len(high) and (np.abs(high).max() >= 2**30 or low.max() >= 2**62):
-        high, low = high.astype(object), low.astype(object)
+    high, low = parts  # Python integers
     whole: Array = high * 2**HALF + low
     return whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,8 @@ import pyarrow as pa
 
 from discreet.engines.dialects import Dialect
 from discreet.engines.metadata import ibis_schema
-from discreet.engines.passes import Pass
+from discreet.engines.passes import Lookup, Pass
 from discreet.engines.postgres import PostgresPass
-from discreet.engines.ranges import Range
 from discreet.engines.spark import SparkPass, collated
 from discreet.errors import EngineError
 from discreet.query.schema import Field, Schema, Type
@@ -43,8 +42,8 @@ class BackendTable:
         backend: Any = self.table.get_backend()
         return bool(backend.name == "postgres")
 
-    def open(self, columns: Sequence[str]) -> Pass:
-        """One pass; a connection does not survive a fork."""
+    def open(self, columns: Sequence[str], *, empty: bool = False) -> Pass:
+        """One pass, over none of its rows if `empty`; a connection does not survive a fork."""
         if os.getpid() != self.process:
             raise EngineError(
                 "the connection of this table belongs to the process that opened it: "
@@ -52,6 +51,7 @@ class BackendTable:
             )
         backend: Any = self.table.get_backend()
         chosen = self.table.select(list(columns))
+        chosen = chosen.limit(0) if empty else chosen
         match backend.name:
             case "pyspark":
                 return SparkPass(chosen, backend)
@@ -66,11 +66,7 @@ class BackendPass:
 
     table: ir.Table
     backend: Any
-
-    @property
-    def known(self) -> Mapping[str, Range]:
-        """Nothing, without another pass."""
-        return {}
+    beside: dict[str, Lookup] = field(default_factory=dict)
 
     @property
     def dialect(self) -> Dialect:
@@ -81,9 +77,10 @@ class BackendPass:
         """The columns that were asked for, as they are stored."""
         return self.table
 
-    def public(self, table: pa.Table) -> ir.Table:
+    def public(self, lookup: Lookup) -> ir.Table:
         """A table in memory, which Ibis brings to the backend."""
-        return ibis.memtable(table)
+        self.beside[f"public{len(self.beside)}"] = lookup
+        return ibis.memtable(lookup.table)
 
     def compile(self, query: ir.Table) -> ir.Table:
         """Ibis compiles when it runs."""
@@ -91,6 +88,13 @@ class BackendPass:
 
     def prepare(self) -> None:
         """Nothing to do: Ibis brings public tables along with a query."""
+
+    def matches(self, name: str) -> int:
+        """By Ibis, like everything here."""
+        lookup = self.beside[name]
+        here, there = ibis.memtable(lookup.table), ibis.memtable(lookup.table)
+        joined = here.inner_join(there, list(lookup.keys))
+        return int(self.backend.to_pyarrow(joined.count()).as_py())
 
     def batches(self, query: ir.Table) -> Iterator[pa.RecordBatch]:
         """The rows of the answer, as they come."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from ibis.backends.duckdb import Backend
 
 from discreet.engines.dialects import Dialect
-from discreet.engines.ranges import Range
+from discreet.engines.passes import Lookup
 
 # The least and largest values that a Parquet file states leave NaN out. From them this optimizer
 # concludes that x ≤ 100 holds in each row, and a NaN passes for a number.
@@ -30,8 +30,7 @@ class DuckDbPass:
     connection: duckdb.DuckDBPyConnection
     table: ir.Table
     attach: Callable[[], None]
-    beside: dict[str, pa.Table] = field(default_factory=dict)
-    known: Mapping[str, Range] = field(default_factory=dict)
+    beside: dict[str, Lookup] = field(default_factory=dict)
 
     @property
     def dialect(self) -> Dialect:
@@ -42,11 +41,11 @@ class DuckDbPass:
         """The columns that were asked for, as they are stored."""
         return self.table
 
-    def public(self, table: pa.Table) -> ir.Table:
+    def public(self, lookup: Lookup) -> ir.Table:
         """A table in memory, as it is."""
         name = f"public{len(self.beside)}"
-        self.beside[name] = table
-        return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
+        self.beside[name] = lookup
+        return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
 
     def compile(self, query: ir.Table) -> str:
         """The query in SQL."""
@@ -59,8 +58,12 @@ class DuckDbPass:
 
     def bring(self) -> None:
         """Make the public tables known that came so far."""
-        for name, table in self.beside.items():
-            self.connection.register(name, table)
+        for name, lookup in self.beside.items():
+            self.connection.register(name, lookup.table)
+
+    def matches(self, name: str) -> int:
+        """By its own join."""
+        return int(self.run(self.beside[name].matches(name))[0][0])
 
     def run(self, statement: str) -> list[Any]:
         """Rows of a small answer, if there is one."""

@@ -48,18 +48,22 @@ class Stored(Protocol):
         ...
 
 
-def open_pass(stored: Stored, columns: Sequence[str]) -> DuckDbPass:
-    """One pass over some columns of a stored table."""
+def open_pass(stored: Stored, columns: Sequence[str], *, empty: bool = False) -> DuckDbPass:
+    """One pass over some columns of a stored table, or over none of its rows if `empty`."""
     cursor = _database().cursor()
     # Progress is known only where a bar is enabled; DuckDB's own may not be drawn.
     cursor.execute("SET enable_progress_bar_print = false")
     cursor.execute(f"SET enable_progress_bar = {str(can_be_shown()).lower()}")
     kinds = pa.schema([stored.columns.field(name) for name in columns])
-    return DuckDbPass(
-        connection=cursor,
-        table=ibis.table(ibis.Schema.from_pyarrow(kinds), name=SOURCE),
-        attach=lambda: stored.attach(cursor, columns),
-    )
+
+    def attach() -> None:
+        if empty:
+            cursor.register(SOURCE, kinds.empty_table())
+        else:
+            stored.attach(cursor, columns)
+
+    schema = ibis.Schema.from_pyarrow(kinds)
+    return DuckDbPass(cursor, ibis.table(schema, name=SOURCE), attach)
 
 
 def quoted(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import glob
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.engines.embedded import SOURCE, quoted, text
-from discreet.engines.ranges import Files, Range, find_ranges, identify
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -47,17 +47,6 @@ class ParquetFiles:
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
         """As a view: DuckDB reads these columns only, and skips what filters rule out."""
         cursor.execute(_view(columns, self._read))
-
-    def ranges(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> dict[str, Range]:
-        """Where the values of numeric columns lie."""
-        kinds = (pa.float64(), pa.int64(), pa.int32(), pa.int16(), pa.int8())
-        asked = [name for name in columns if self.columns.field(name).type in kinds]
-        named = {name: quoted(name) for name in asked}
-        return find_ranges(cursor, self._read, self.identity(), named)
-
-    def identity(self) -> Files:
-        """What changes when a file does."""
-        return identify(self.paths)
 
     @property
     def _read(self) -> str:
@@ -128,6 +117,11 @@ got 'nowhere/*.parquet' (str); check the path, which starts at the current folde
             )
         found += files
     return found
+
+
+def file_ids(paths: Sequence[str]) -> list[tuple[int, int]]:
+    """What two names of one file have in common."""
+    return [(found.st_dev, found.st_ino) for found in map(os.stat, paths)]
 
 
 def no_such_file(pattern: str) -> str:

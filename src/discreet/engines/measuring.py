@@ -8,16 +8,13 @@ from dataclasses import dataclass, replace
 import ibis
 import ibis.expr.types as ir
 
-from discreet.engines.quantising import bin_index, lies_within, quantised, steps_of
-from discreet.engines.ranges import Range
+from discreet.engines.quantising import bin_index, quantised
 from discreet.engines.rows import UNIT, Rows
 from discreet.query.expressions import Typed
-from discreet.query.grid import Grid
 from discreet.query.measures import Categories, EdgeBins, GridBins, Measure, Present, Total
 from discreet.query.schema import Type
 
 BINNED = (GridBins, EdgeBins, Categories)
-_FEW = 2**33  # steps: a million values of them are exact as doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +26,6 @@ class Cells:
     keys: tuple[str, ...]  # columns
     nullable: tuple[str, ...]  # the keys that may be missing
     cells: Mapping[Measure, str]  # for each measure that needs one, its column
-    full: frozenset[Measure] = frozenset()  # whose value is there in each row
 
     @property
     def contents(self) -> tuple[str, ...]:
@@ -45,13 +41,8 @@ def cells_of(
     rows: Rows,
     group: tuple[tuple[str, Typed], ...],
     measures: tuple[Measure, ...],
-    *,
-    steps: bool,
 ) -> Cells:
-    """One projection: u, k0, k1, ..., v0, v1, ...
-
-    With `steps`, sums of reals may be left as doubles of whole steps, which are added faster.
-    """
+    """One projection: u, k0, k1, ..., v0, v1, ..."""
     light: dict[Typed, Typed] = {}
     for value in [getattr(m, "value", None) for m in measures] + [value for _, value in group]:
         if value is not None and value not in light:
@@ -59,7 +50,7 @@ def cells_of(
     made: dict[object, tuple[str, ir.Value]] = {}
     cells: dict[Measure, str] = {}
     for measure in sorted(measures, key=lambda m: isinstance(m, Present)):  # totals come first
-        cell = _cell(rows, measure, made, light, steps)
+        cell = _cell(rows, measure, made, light)
         if cell is not None:
             cells[measure] = cell
     keys = {f"k{i}": rows.value(light[value]) for i, (_, value) in enumerate(group)}
@@ -69,8 +60,7 @@ def cells_of(
         columns = {"v": ibis.literal(1, type="int64")}
     table = rows.table.select(*unit, **columns)
     nullable = tuple(f"k{i}" for i, (_, value) in enumerate(group) if value.nullable)
-    full = [m for m in measures if isinstance(m, Total) and _full(rows, light[m.value])]
-    return Cells(table, UNIT if unit else None, tuple(keys), nullable, cells, frozenset(full))
+    return Cells(table, UNIT if unit else None, tuple(keys), nullable, cells)
 
 
 def of_somebody(cells: Cells) -> Cells:
@@ -85,28 +75,19 @@ def _cell(
     measure: Measure,
     made: dict[object, tuple[str, ir.Value]],
     light: Mapping[Typed, Typed],
-    steps: bool,
 ) -> str | None:
     match measure:
-        case Total(value, grid, squared):
-            x = rows.renamed(light[value])
-            known = rows.known.get(str(x.value)) if x.op == "column" else None
-            steps = steps and not squared and known is not None and _in_steps(grid, known)
-            what: object = (value, grid, steps)
+        case Total(value, grid):
+            what: object = (value, grid)
             if what not in made:
-                made[what] = (
-                    _next(made),
-                    (
-                        steps_of(x, grid, rows.table)
-                        if steps
-                        else quantised(x, grid, rows.table, rows.dialect, known)
-                    ),
-                )
+                x = rows.renamed(light[value])
+                domain = rows.domains.get(str(x.value)) if x.op == "column" else None
+                made[what] = _next(made), quantised(x, grid, rows.table, rows.dialect, domain)
         case GridBins() | EdgeBins() | Categories():
             what = measure
             renamed = replace(measure, value=rows.renamed(light[measure.value]))
             made[what] = _next(made), bin_index(renamed, rows.table, rows.dialect)
-        case Present(value) if value.nullable and not _full(rows, light[value]):
+        case Present(value) if value.nullable:
             same = [name for what, (name, _) in made.items() if _is_of(what, value)]
             if same:
                 return same[0]
@@ -117,17 +98,6 @@ def _cell(
         case _:
             return None
     return made[what][0]
-
-
-def _full(rows: Rows, value: Typed) -> bool:
-    """Is the value known to be there in each row?"""
-    known = rows.known.get(rows.names.get(str(value.value), "")) if value.op == "column" else None
-    return known is not None and known.full
-
-
-def _in_steps(grid: Grid, known: Range) -> bool:
-    """Is it worth while, so that millions of steps add up exactly?"""
-    return max(abs(grid.lower), abs(grid.upper)) <= _FEW and lies_within(known, grid)
 
 
 def _is_of(what: object, value: Typed) -> bool:

@@ -9,7 +9,7 @@ import ibis.expr.datatypes as dt
 import pyarrow as pa
 
 from discreet.errors import InvalidArgument
-from discreet.query.public import type_of
+from discreet.query.public import arrow_type, type_of
 from discreet.query.schema import Field, Schema, Type
 
 if TYPE_CHECKING:
@@ -29,15 +29,7 @@ IBIS: Final[dict[Type, dt.DataType]] = {
     Type.DATE: dt.date,
     Type.TIMESTAMP: dt.timestamp,
 }
-ARROW: Final[dict[Type, pa.DataType]] = {
-    Type.BOOLEAN: pa.bool_(),
-    Type.INTEGER: pa.int64(),
-    Type.REAL: pa.float64(),
-    Type.TEXT: pa.string(),
-    Type.RAW: pa.string(),
-    Type.DATE: pa.date32(),
-    Type.TIMESTAMP: pa.timestamp("us"),
-}
+ARROW: Final = {kind: arrow_type(kind) for kind in IBIS}
 
 
 def ibis_type(kind: dt.DataType) -> Type:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import ibis.expr.types as ir
 import pyarrow as pa
 
 from discreet.engines.dialects import Dialect
-from discreet.engines.ranges import Range
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lookup:
+    """A public table in memory: `keys` names the columns that rows are matched by."""
+
+    table: pa.Table
+    keys: tuple[str, ...]
+
+    def matches(self, name: str) -> str:
+        """SQL for how many rows match how many, where the table is called so."""
+        return f"SELECT count(*) FROM {name} AS a JOIN {name} AS b USING ({', '.join(self.keys)})"
 
 
 class Pass(Protocol):
@@ -21,15 +33,15 @@ class Pass(Protocol):
         ...
 
     @property
-    def known(self) -> Mapping[str, Range]:
-        """Where all values of some columns lie."""
+    def beside(self) -> Mapping[str, Lookup]:
+        """The public tables that were asked for, by the names they have there."""
         ...
 
     def source(self) -> ir.Table:
         """The columns that were asked for, as they are stored."""
         ...
 
-    def public(self, table: pa.Table) -> ir.Table:
+    def public(self, lookup: Lookup) -> ir.Table:
         """A table in memory, beside the source."""
         ...
 
@@ -39,6 +51,11 @@ class Pass(Protocol):
 
     def prepare(self) -> None:
         """Make the tables ready to be read."""
+        ...
+
+    def matches(self, name: str) -> int:
+        """How many rows a public table has when it is joined with itself: as many as it has, if
+        its keys are distinct for those who join it."""
         ...
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:

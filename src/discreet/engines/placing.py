@@ -13,6 +13,7 @@ import pyarrow as pa
 from discreet.engines.dialects import Dialect
 from discreet.engines.expressions import literal
 from discreet.engines.measuring import Cells
+from discreet.engines.passes import Lookup
 from discreet.engines.reading import canonical
 from discreet.query.keys import ListedKeys, key_types
 
@@ -20,10 +21,11 @@ PLACE: Final = "i"
 FEW: Final = 1000
 
 
-def numbered(keys: pa.Table) -> pa.Table:
+def numbered(keys: pa.Table) -> Lookup:
     """The listed keys with their places."""
+    table = canonical(keys, prefix="k")
     places = pa.array(np.arange(keys.num_rows))
-    return canonical(keys, prefix="k").append_column(PLACE, places)
+    return Lookup(table.append_column(PLACE, places), tuple(table.column_names))
 
 
 def with_places(cells: Cells, listed: ir.Table) -> Cells:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import pyarrow as pa
 
 from discreet.engines.dialects import Dialect
-from discreet.engines.ranges import Range
+from discreet.engines.embedded import quoted
+from discreet.engines.passes import Lookup
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,12 +23,7 @@ class PostgresPass:
 
     table: ir.Table
     backend: Any
-    beside: dict[str, pa.Table] = field(default_factory=dict)
-
-    @property
-    def known(self) -> Mapping[str, Range]:
-        """Nothing, without another pass."""
-        return {}
+    beside: dict[str, Lookup] = field(default_factory=dict)
 
     @property
     def dialect(self) -> Dialect:
@@ -34,14 +31,26 @@ class PostgresPass:
         return Dialect.POSTGRES
 
     def source(self) -> ir.Table:
-        """The columns that were asked for, as they are stored."""
-        return self.table
+        """The columns that were asked for; text in a collation that compares code points.
 
-    def public(self, table: pa.Table) -> ir.Table:
+        A collation of the column may hold "a" and "A" for equal, and so may its type (citext): then
+        one row would have two keys. Whatever is computed from a column has its collation.
+        """
+        columns = ", ".join(
+            f'{quoted(name)}::text COLLATE "C" AS {quoted(name)}'
+            if type(kind) is dt.String
+            else quoted(name)
+            for name, kind in self.table.schema().items()
+        )
+        stored = self.backend.compile(self.table)
+        query = f"SELECT {columns} FROM ({stored}) AS stored"
+        return self.backend.sql(query, schema=self.table.schema())
+
+    def public(self, lookup: Lookup) -> ir.Table:
         """A table in memory, under a name that the server will know."""
         name = f"public_{uuid.uuid4().hex}"
-        self.beside[name] = table
-        return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
+        self.beside[name] = lookup
+        return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
 
     def compile(self, query: ir.Table) -> ir.Table:
         """Ibis compiles when it runs."""
@@ -60,7 +69,8 @@ class PostgresPass:
 
     def prepare(self) -> None:
         """Bring the public tables."""
-        for name, table in self.beside.items():
+        for name, lookup in self.beside.items():
+            table = lookup.table
             kinds = ibis.Schema.from_pyarrow(table.schema)
             self.backend.create_table(name, schema=kinds, temp=True)
             with self.backend.con.cursor() as cursor:
@@ -68,6 +78,12 @@ class PostgresPass:
                     for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
                         copy.write_row(row)
                 cursor.execute(f'ANALYZE "{name}"')
+
+    def matches(self, name: str) -> int:
+        """By its own join."""
+        with self.backend.con.cursor() as cursor:
+            cursor.execute(self.beside[name].matches(quoted(name)))
+            return int(cursor.fetchone()[0])
 
     def batches(self, query: ir.Table) -> Iterator[pa.RecordBatch]:
         """The rows of the answer, as they come."""

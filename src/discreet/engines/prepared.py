@@ -34,7 +34,7 @@ class Prepared:
 
     def query(self, request: Request, run: DuckDbPass, build: Callable[[], Any]) -> Any:
         """The query of an equal request, with this request's salt; else a new one."""
-        asked = (_asked(request), tuple(run.known.items()))
+        asked = _asked(request)
         if (found := self.seen.get(asked)) is not None:
             query, beside = found
             run.beside.update(beside)

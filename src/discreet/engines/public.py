@@ -12,24 +12,25 @@ import pyarrow.csv
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
-from discreet.engines.files import find
+from discreet.engines.files import file_ids, find
 from discreet.errors import InvalidArgument
+from discreet.query.public import PublicTable, decoded
 
 
-def read_public(table: Any) -> pa.Table:
+def read_public(table: Any) -> PublicTable:
     """Anything a source can be, and a dict of lists.
 
-    >>> read_public({"ward": ["A", "B"]}).num_rows
+    >>> read_public({"ward": ["A", "B"]}).table.num_rows
     2
     """
-    made = None
+    made, paths = None, _paths(table)
     try:
-        made = _read(table)
+        made = decoded(_read_files(paths) if paths else _read(table))
     except (pa.ArrowException, AttributeError, TypeError, ValueError, OSError) as error:
         if isinstance(error, InvalidArgument):
             raise
-    if isinstance(made, pa.Table):
-        return made
+    if made is not None:
+        return PublicTable(made, table, tuple(file_ids(paths)))
     raise InvalidArgument(
         name="table",
         expected="a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",
@@ -47,10 +48,6 @@ def _read(table: Any) -> Any:
             return table.to_pyarrow()
         case Mapping():
             return pa.table(dict(table))
-        case str() | Path():
-            return _read_files([table])
-        case [str() | Path(), *_]:
-            return _read_files(table)
         case list():
             return pa.Table.from_pylist(table)
     for method in ("to_arrow_table", "to_arrow", "toArrow"):  # DuckDB, Polars, Spark
@@ -61,9 +58,19 @@ def _read(table: Any) -> Any:
     return pa.Table.from_pandas(table, preserve_index=False)
 
 
-def _read_files(patterns: list[str | Path]) -> pa.Table:
+def _paths(table: Any) -> list[str]:
+    """The files that a path, a pattern or a list of them names."""
+    match table:
+        case str() | Path():
+            return find([table])
+        case [str() | Path(), *_]:
+            return find(table)
+    return []
+
+
+def _read_files(paths: list[str]) -> pa.Table:
     csv = (".csv", ".txt")
     return pa.concat_tables(
         pyarrow.csv.read_csv(path) if path.lower().endswith(csv) else pq.read_table(path)
-        for path in find(patterns)
+        for path in paths
     )

@@ -16,29 +16,29 @@ from discreet.engines.arithmetic import clamped
 from discreet.engines.calls import floor, in_order, is_number, real, whole
 from discreet.engines.dialects import Dialect
 from discreet.engines.expressions import literal, translate
-from discreet.engines.ranges import Range
 from discreet.query.expressions import Typed
 from discreet.query.grid import Grid
 from discreet.query.measures import Binned, Categories, EdgeBins, GridBins
-from discreet.query.schema import Type
+from discreet.query.schema import Domain, Type
 
 # Halves of integers up to this size are doubles, and so are sums of two of these.
 _EXACT: Final = 2.0**51
 
 
 def quantised(
-    value: Typed, grid: Grid, table: ir.Table, dialect: Dialect, known: Range | None = None
+    value: Typed, grid: Grid, table: ir.Table, dialect: Dialect, domain: Domain | None = None
 ) -> ir.Value:
     """q(x) of each row as an integer of 64 bits, null where the value is missing.
 
-    `known` is where all values lie: within the bounds, they need no clamping.
+    `domain` is where all values are known to lie: within the bounds, they need no clamping.
     """
-    if known is not None and lies_within(known, grid):
+    if domain is not None and _contains(grid, domain):
         x = table[str(value.value)]
         if value.type is Type.INTEGER and 0 <= grid.exponent <= 40:
             x = x * whole(2**grid.exponent) if grid.exponent else x
         else:
-            x = steps_of(value, grid, table).cast("int64")
+            x = floor(x.cast("float64") * real(math.ldexp(1.0, grid.exponent)) + real(0.5))
+            x = x.cast("int64")
         return x - whole(grid.centre) if grid.centre else x
     if value.type is Type.INTEGER:
         x = translate(value, table, dialect)
@@ -50,18 +50,10 @@ def quantised(
     return _of_reals(x, grid, dialect)
 
 
-def lies_within(known: Range, grid: Grid) -> bool:
-    """Is every value on the grid as it is, and no product inexact?"""
+def _contains(grid: Grid, domain: Domain) -> bool:
+    """Is every value of the domain on the grid as it is, and no product inexact?"""
     lower, upper = (math.ldexp(end, -grid.exponent) for end in (grid.lower, grid.upper))
-    return lower <= known.low and known.high <= upper and abs(grid.exponent) < 1000
-
-
-def steps_of(value: Typed, grid: Grid, table: ir.Table) -> ir.Value:
-    """⌊x·2^k + ½⌋ as a double, for values within the bounds."""
-    x = table[str(value.value)].cast("float64")
-    if value.type is Type.INTEGER and grid.exponent >= 0:
-        return x * real(2.0**grid.exponent) if grid.exponent else x
-    return floor(x * real(math.ldexp(1.0, grid.exponent)) + real(0.5))
+    return lower <= domain.lower and domain.upper <= upper and abs(grid.exponent) < 1000
 
 
 def bin_index(measure: Binned, table: ir.Table, dialect: Dialect) -> ir.Value:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from discreet.engines.dialects import Dialect
 from discreet.engines.duckdb_pass import DuckDbPass
 from discreet.engines.measuring import Cells, cells_of, of_somebody
 from discreet.engines.passes import Pass
@@ -51,5 +50,4 @@ def _cells(
 ) -> Cells:
     rows = read_rows(run, columns, stored=stored, declared=declared, unit=request.unit)
     rows = apply(rows, request.steps, run)
-    steps = request.bound is None and run.dialect is Dialect.DUCKDB
-    return of_somebody(cells_of(rows, request.group, request.measures, steps=steps))
+    return of_somebody(cells_of(rows, request.group, request.measures))

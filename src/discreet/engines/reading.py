@@ -17,7 +17,6 @@ from discreet.engines.passes import Pass
 from discreet.engines.rows import UNIT, Rows
 from discreet.query.checking import as_type
 from discreet.query.expressions import Typed, columns_of
-from discreet.query.measures import Total
 from discreet.query.public import type_of
 from discreet.query.request import Request
 from discreet.query.schema import Schema, Type
@@ -47,13 +46,6 @@ def columns_needed(request: Request, schema: Schema) -> tuple[str, ...]:
     return tuple(name for name in usable if name in read) or tuple(usable[:1])
 
 
-def columns_summed(request: Request, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the columns that are summed as they are, for all that their names tell."""
-    totals = [m.value for m in request.measures if isinstance(m, Total)]
-    names = {str(value.value) for value in totals if value.op == "column"}
-    return tuple(name for name in columns if name in names)
-
-
 def read_rows(
     run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema, unit: str | None
 ) -> Rows:
@@ -61,14 +53,15 @@ def read_rows(
     source = run.source()
     names = {name: f"c{i}" for i, name in enumerate(columns)}
     plain = {names[name]: _plain(source[name], stored[name].type, run.dialect) for name in columns}
-    known = {names[name]: found for name, found in run.known.items() if name in names}
-    rows = Rows(source.select(**plain), names, run.dialect, known)
+    rows = Rows(source.select(**plain), names, run.dialect)
     casts = {
         name: rows.value(as_type(_column(stored, name), declared[name].type))
         for name in columns
         if declared[name].type is not stored[name].type
     }
     rows = rows.with_columns(casts) if casts else rows
+    domains = {rows.names[name]: declared[name].domain for name in columns}
+    rows = replace(rows, domains={name: one for name, one in domains.items() if one is not None})
     if unit is None:
         return rows
     person = {UNIT: rows.value(_column(declared, unit))}
@@ -99,7 +92,8 @@ def _plain(column: ir.Value, kind: Type, dialect: Dialect) -> ir.Value:
     if isinstance(found, dt.Decimal) and dialect is Dialect.POSTGRES:
         return _of_numeric(column)
     if isinstance(found, dt.UInt64):  # those beyond 2^63 - 1 become that
-        return ibis.least(column, ibis.literal(LARGEST, type="uint64")).cast(wanted)
+        largest = ibis.literal(LARGEST, type="uint64")  # least() would take it for a missing one
+        return ibis.ifelse(column > largest, largest, column).cast(wanted)
     if dialect is Dialect.DUCKDB and found.is_temporal():  # whose moments have several widths
         return column.try_cast(wanted)
     return column.cast(wanted)

@@ -16,8 +16,8 @@ import ibis.expr.types as ir
 from discreet.engines.dialects import Dialect
 from discreet.engines.expressions import translate
 from discreet.engines.parts import with_parts
-from discreet.engines.ranges import Range
 from discreet.query.expressions import Typed
+from discreet.query.schema import Domain
 
 UNIT: Final = "u"
 # How often an operation may name its argument in SQL, at most; these do so once.
@@ -35,7 +35,7 @@ class Rows:
     table: ir.Table
     names: Mapping[str, str]
     dialect: Dialect
-    known: Mapping[str, Range] = field(default_factory=dict)  # where all values of a column lie
+    domains: Mapping[str, Domain] = field(default_factory=dict)  # of columns that were checked
 
     def value(self, expression: Typed) -> ir.Value:
         """A row expression on these rows."""

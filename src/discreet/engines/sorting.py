@@ -14,7 +14,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from discreet.engines.adding import added, narrow
+from discreet.engines.adding import added
 from discreet.engines.aggregating import check_square
 from discreet.engines.answering import too_many
 from discreet.engines.duckdb_pass import DuckDbPass
@@ -58,7 +58,6 @@ class BySorting:
 
     def answer(self, run: DuckDbPass) -> Exact:
         """Number the people, fetch and sort their rows, add up what is kept."""
-        run.prepare()
         measures = self.request.measures
         if not isinstance(self.request.keys, DiscoveredKeys):
             return Exact(None, self._columns(run, measures, group=PLACE))
@@ -94,10 +93,8 @@ class BySorting:
                 else:
                     cell = table.get(self.cells.cells.get(measure, ""))
                     made = _measured(measure, cell, keep, places, groups)
-                if people.passes > 1:  # the sum of two sums may need more than 64 bits
-                    made = made.astype(object)
                 columns[measure] = columns[measure] + made if measure in columns else made
-        return {measure: narrow(column) for measure, column in columns.items()}
+        return columns
 
 
 def _sorted_keys(run: DuckDbPass, query: str, request: Request) -> pa.Table:
@@ -128,7 +125,7 @@ def _measured(
                 check_square(measure)
                 half = np.int64(1 << measure.shift >> 1)
                 values = ((values * values + half) >> np.int64(measure.shift)) - measure.offset
-            return added(places, values, groups, largest=measure.largest)
+            return added(places, values, groups, largest=measure.largest, wide=measure.wide)
         case Present():
             return np.bincount(places, minlength=groups)
     assert isinstance(measure, BINNED)

@@ -7,19 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
+import ibis
 import ibis.expr.operations as ops
 import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.dataset
 from ibis.common.exceptions import IbisError
 
-from discreet.engines.answering import Inexact, check_cells
+from discreet.engines.answering import check_cells
 from discreet.engines.backends import BackendTable
 from discreet.engines.duckdb_pass import DuckDbPass
 from discreet.engines.embedded import Stored, open_pass
-from discreet.engines.files import CsvFiles, ParquetFiles, find
+from discreet.engines.expressions import literal
+from discreet.engines.files import CsvFiles, ParquetFiles, file_ids, find
 from discreet.engines.frames import (
     ArrowTable,
     DuckDbTable,
@@ -33,19 +35,21 @@ from discreet.engines.metadata import arrow_schema
 from discreet.engines.passes import Pass
 from discreet.engines.postgres import PostgresPass
 from discreet.engines.prepared import Prepared
-from discreet.engines.public import read_public
 from discreet.engines.query import build as build_query
-from discreet.engines.reading import columns_needed, columns_summed
+from discreet.engines.ranges import Files, identify
+from discreet.engines.reading import columns_needed, read_rows
 from discreet.engines.running import run
 from discreet.engines.spreading import SpreadQuery
-from discreet.errors import InvalidArgument
+from discreet.errors import EngineError, InvalidArgument
 from discreet.query.checking import as_type
 from discreet.query.expressions import Typed
 from discreet.query.keys import ListedKeys
+from discreet.query.public import PublicTable
 from discreet.query.request import Exact, Request
-from discreet.query.schema import Field, Schema, Type
+from discreet.query.schema import Declared, Field, Schema, Type
 
 Build: TypeAlias = Callable[..., Any]
+TESTED: Final = ("duckdb", "pyspark", "postgres")  # the engines of the conformance suite
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,42 +60,55 @@ class IbisSource:
     name: str
     kinds: Schema  #: what the columns are in storage
     schema: Schema  #: what they are declared to be
+    given: object  #: what the caller opened
+    files: Files | None = None  #: as they were when domains were checked, if there are any
     prepared: Prepared = field(default_factory=Prepared)
 
     def __repr__(self) -> str:
         return f"IbisSource({self.name})"  # never what it holds
 
     def check(self, request: Request) -> None:
-        """Build the query, and leave it at that."""
+        """Build the query, and run it on no rows; once for each question."""
         _check_size(request)
+        self._check_files()
         asked, _ = with_lookups(request)
         on_postgres = isinstance(self.stored, BackendTable) and self.stored.is_postgres
-        if self.prepared.knows(asked) and not on_postgres:  # where rights may be taken away
+        if (known := self.prepared.knows(asked)) and not on_postgres:
             return
         columns = columns_needed(asked, self.kinds)
-        built, may_run = False, True
+        ran, distinct, may_run = False, True, True
         with contextlib.suppress(Exception):  # whose words are not for the caller
-            opened = self._open(columns)
+            opened = self._open(columns, empty=True)
             try:
-                schemas = {"stored": self.kinds, "declared": self.schema}
-                self._prepared(asked, build_query, columns, opened, schemas)
+                query = self._prepared(asked, build_query, columns, opened)
                 may_run = not isinstance(opened, PostgresPass) or opened.may_prepare()
-                built = True
+                if may_run and not known:
+                    opened.prepare()
+                    query.answer(opened)
+                    distinct = all(map(partial(_is_distinct, opened), opened.beside))
+                ran = True
             finally:
                 opened.close()
-        if not built:
-            raise InvalidArgument(
-                name="query",
-                expected="one that the engine can express",
-                given="one that it cannot",
-                hint="look for constant conditions, empty lists and columns without a name",
-            )
         if not may_run:
             raise InvalidArgument(
                 name="table",
                 expected="a connection that may create temporary tables, since keys travel in one",
                 given="one that is read-only, or has no TEMP right",
                 hint="GRANT TEMPORARY ON DATABASE ... TO the role, or leave out keys=",
+            )
+        if not ran:
+            raise InvalidArgument(
+                name="query",
+                expected="one that the engine can answer",
+                given="one that it cannot",
+                hint="look for constant conditions, empty lists and columns without a name",
+            )
+        if not distinct:
+            raise InvalidArgument(
+                name="keys",
+                expected="distinct for the engine that joins them with the table",
+                given="two that it holds for equal, so that rows would count twice",
+                hint="list each key once",
             )
         self.prepared.note(asked)
 
@@ -122,42 +139,50 @@ class IbisSource:
     def _answer(
         self, request: Request, build: Build, columns: tuple[str, ...], opened: Pass
     ) -> Any:
-        schemas = {"stored": self.kinds, "declared": self.schema}
-        if isinstance(self.stored, ParquetFiles) and isinstance(opened, DuckDbPass):
-            # Where all values lie within their bounds, sums are faster. If the files change
-            # meanwhile, or a group is too large, they are added again the careful way.
-            before = self.stored.identity()
-            known = self.stored.ranges(opened.connection, columns_summed(request, columns))
-            fast = replace(opened, known=known)
-            with contextlib.suppress(Inexact):
-                answer = self._prepared(request, build, columns, fast, schemas).answer(fast)
-                if self.stored.identity() == before:
-                    return answer
-        return self._prepared(request, build, columns, opened, schemas).answer(opened)
+        self._check_files()
+        query = self._prepared(request, build, columns, opened)
+        opened.prepare()
+        answer = query.answer(opened)
+        self._check_files()
+        return answer
 
     def _prepared(
-        self,
-        request: Request,
-        build: Build,
-        columns: tuple[str, ...],
-        opened: Pass,
-        schemas: dict[str, Schema],
+        self, request: Request, build: Build, columns: tuple[str, ...], opened: Pass
     ) -> Any:
         """The query, built now or for the same question before."""
+
+        def built() -> Any:
+            return build(request, opened, columns, stored=self.kinds, declared=self.schema)
+
         if not isinstance(opened, DuckDbPass) or build is not build_query:
-            return build(request, opened, columns, **schemas)
-        return self.prepared.query(
-            request, opened, lambda: build(request, opened, columns, **schemas)
-        )
+            return built()
+        return self.prepared.query(request, opened, built)
 
-    def read_public(self, table: Any) -> pa.Table:
-        """Read a public table from anything a source can be."""
-        return read_public(table)
+    def _check_files(self) -> None:
+        """Are the files still those whose domains were checked?"""
+        if self.files is not None and identify(_paths(self.stored)) != self.files:
+            raise EngineError(
+                "the files of this table have changed since it was opened, when their values were "
+                "found to lie within the domains of the schema: open it again with dp.table"
+            )
 
-    def _open(self, columns: tuple[str, ...]) -> Pass:
+    def holds(self, public: PublicTable) -> bool:
+        """Is that one of its files, or the very object that it was opened with?"""
+        mine = set(file_ids(_paths(self.stored)))
+        return self.given is public.given or bool(mine & set(public.files))
+
+    def _open(self, columns: tuple[str, ...], *, empty: bool = False) -> Pass:
         if isinstance(self.stored, BackendTable):
-            return self.stored.open(columns)
-        return open_pass(self.stored, columns)
+            return self.stored.open(columns, empty=empty)
+        return open_pass(self.stored, columns, empty=empty)
+
+
+def _is_distinct(opened: Pass, name: str) -> bool:
+    return opened.matches(name) == int(opened.beside[name].table.num_rows)
+
+
+def _paths(stored: Stored | BackendTable) -> tuple[str, ...]:
+    return stored.paths if isinstance(stored, ParquetFiles | CsvFiles) else ()
 
 
 def _check_size(request: Request) -> None:
@@ -169,13 +194,15 @@ def _check_size(request: Request) -> None:
 def open_source(
     source: Any,
     *,
-    schema: Mapping[str, Type | str] | None = None,
+    schema: Mapping[str, Any] | None = None,
     delimiter: str = ",",
+    untested: bool = False,
 ) -> IbisSource:
     """A path or pattern (Parquet, CSV), a frame, a relation, a table of Ibis or Spark.
 
     Columns come from metadata, never from rows. The cells of a CSV file take the type they are
-    used as, unless `schema` gives one. Rows are read when something is measured.
+    used as, unless `schema` gives one. Rows are read when something is measured, and here where a
+    domain is declared. Engines that are not tested must be asked for.
 
     >>> open_source(pa.table({"age": [31, 52]})).schema.names
     ('age',)
@@ -183,16 +210,35 @@ def open_source(
     <Type.INTEGER: 'integer'>
     """
     if isinstance(source, ir.Table) and isinstance(source.op(), ops.InMemoryTable):
-        source = source.op().data.to_pyarrow(source.schema())
-    if isinstance(source, ir.Table):
-        duckdb = _backend(source) == "duckdb"
-        table = DuckDbTable(source) if duckdb else BackendTable(source)
-        return _declared(table, "an Ibis table", schema)
-    if _is_from(source, "pyspark.sql"):
+        stored: tuple[Stored | BackendTable, str] = (
+            ArrowTable(source.op().data.to_pyarrow(source.schema())),
+            "an Ibis table",
+        )
+    elif isinstance(source, ir.Table):
+        backend = _backend(source)
+        _check_tested(backend, untested)
+        stored = (
+            DuckDbTable(source) if backend == "duckdb" else BackendTable(source),
+            "an Ibis table",
+        )
+    elif _is_from(source, "pyspark.sql"):
         from discreet.engines.spark import spark_table
 
-        return _declared(BackendTable(spark_table(source)), "a Spark frame", schema)
-    return _declared(*_stored(source, schema, delimiter), schema)
+        stored = BackendTable(spark_table(source)), "a Spark frame"
+    else:
+        stored = _stored(source, schema, delimiter)
+    return _declared(*stored, schema, given=source)
+
+
+def _check_tested(backend: str, untested: bool) -> None:
+    """An engine of which nobody has shown that its answers are exact is taken on request only."""
+    if backend not in TESTED and not untested:
+        raise InvalidArgument(
+            name="source",
+            expected="a table of DuckDB, Spark or PostgreSQL, whose exact answers are tested",
+            given=f"one of {backend}",
+            hint="load it into one of these, or say untested=True to rely on it all the same",
+        )
 
 
 def _backend(table: ir.Table) -> str:
@@ -206,9 +252,7 @@ def _backend(table: ir.Table) -> str:
     )
 
 
-def _stored(
-    source: Any, schema: Mapping[str, Type | str] | None, delimiter: str
-) -> tuple[Stored, str]:
+def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tuple[Stored, str]:
     if isinstance(source, str | Path):
         return _files([source], delimiter)
     if isinstance(source, list | tuple) and source and isinstance(source[0], str | Path):
@@ -255,7 +299,11 @@ def _files(patterns: Sequence[str | Path], delimiter: str) -> tuple[Stored, str]
 
 
 def _declared(
-    stored: Stored | BackendTable, name: str, types: Mapping[str, Type | str] | None
+    stored: Stored | BackendTable,
+    name: str,
+    declared: Mapping[str, Any] | None,
+    *,
+    given: object,
 ) -> IbisSource:
     """Give the columns their declared types, where those can be read from what is stored."""
     if isinstance(stored, BackendTable):
@@ -267,12 +315,61 @@ def _declared(
     if not kinds.fields:
         raise InvalidArgument(name="source", expected="a table with a column", given="none")
     schema = kinds
-    for column, kind in (types or {}).items():
+    for column, written in (declared or {}).items():
+        said = Declared.read(written)
         field = kinds.field(column, argument="schema")
         there = Typed("column", (), field.name, field.type, field.nullable)
-        read = as_type(there, Type.parse(kind, name="schema"), argument=f'schema of "{column}"')
-        schema = schema.with_field(Field(field.name, read.type, read.nullable))
-    return IbisSource(stored, name, kinds, schema)
+        argument = f'schema of "{column}"'
+        read = as_type(there, said.type or field.type, argument=argument)
+        domain = said.domain_of(read.type, argument=argument)
+        schema = schema.with_field(Field(field.name, read.type, read.nullable, domain))
+    files = identify(_paths(stored)) if any(field.domain for field in schema) else None
+    source = IbisSource(stored, name, kinds, schema, given, files or None)
+    check_domains(source)
+    if source.files is not None:
+        return source
+    # What can change unseen is clamped each time, whatever was found in it once.
+    live = Schema(tuple(replace(field, domain=None) for field in schema))
+    return replace(source, schema=live)
+
+
+def check_domains(source: IbisSource) -> None:
+    """Refuse a table with a value outside of the domain of its column."""
+    fields = [field for field in source.schema if field.domain is not None]
+    if not fields:
+        return
+    columns = tuple(field.name for field in fields)
+    outside = run(lambda: _outside(source, columns))
+    for column, found in zip(columns, outside, strict=True):
+        if found:
+            raise InvalidArgument(
+                name=f'schema of "{column}"',
+                expected="a domain that holds all values of the column",
+                given="one that some are outside of, or NaN",
+                hint="widen the domain, mend the table, or leave the domain out: bounds= of a "
+                "question clamp what is beyond them",
+            )
+
+
+def _outside(source: IbisSource, columns: tuple[str, ...]) -> list[bool]:
+    """For each column: is there a value beyond its domain, or a NaN?"""
+    opened = source._open(columns)
+    try:
+        plain = Schema(tuple(replace(field, domain=None) for field in source.schema))
+        rows = read_rows(opened, columns, stored=source.kinds, declared=plain, unit=None)
+        beyond = {}
+        for i, name in enumerate(columns):
+            field, x = source.schema[name], rows.table[rows.names[name]]
+            assert field.domain is not None
+            ends = (literal(end, field.type) for end in (field.domain.lower, field.domain.upper))
+            inside = x.between(*ends)
+            beyond[f"n{i}"] = ibis.ifelse(inside, 0, ibis.ifelse(x.isnull(), 0, 1)).max()
+        query = opened.compile(rows.table.aggregate(**beyond))
+        opened.prepare()
+        found = pa.Table.from_batches(opened.batches(query))
+    finally:
+        opened.close()
+    return [bool(found[name][0].as_py()) for name in beyond]
 
 
 def _is_from(source: Any, package: str) -> bool:

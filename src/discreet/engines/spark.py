@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import ibis.expr.types as ir
 import pyarrow as pa
 
 from discreet.engines.dialects import Dialect
-from discreet.engines.ranges import Range
+from discreet.engines.passes import Lookup
 
 
 def spark_table(frame: Any) -> ir.Table:
@@ -36,13 +36,8 @@ class SparkPass:
 
     table: ir.Table
     backend: Any
-    beside: dict[str, pa.Table] = field(default_factory=dict)
+    beside: dict[str, Lookup] = field(default_factory=dict)
     tag: str = field(default_factory=lambda: f"discreet_{uuid.uuid4().hex}")
-
-    @property
-    def known(self) -> Mapping[str, Range]:
-        """Nothing, without another pass."""
-        return {}
 
     @property
     def dialect(self) -> Dialect:
@@ -53,11 +48,11 @@ class SparkPass:
         """The columns that were asked for, as they are stored."""
         return self.table
 
-    def public(self, table: pa.Table) -> ir.Table:
+    def public(self, lookup: Lookup) -> ir.Table:
         """A table in memory, under a name that Spark will know."""
         name = f"public_{uuid.uuid4().hex}"
-        self.beside[name] = table
-        return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
+        self.beside[name] = lookup
+        return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
 
     def compile(self, query: ir.Table) -> str:
         """The query in SQL."""
@@ -65,8 +60,12 @@ class SparkPass:
 
     def prepare(self) -> None:
         """Bring the public tables. Ibis would send them through pandas, which loses nulls."""
-        for name, table in self.beside.items():
-            self._session.createDataFrame(table).createOrReplaceTempView(name)
+        for name, lookup in self.beside.items():
+            self._session.createDataFrame(lookup.table).createOrReplaceTempView(name)
+
+    def matches(self, name: str) -> int:
+        """By its own join."""
+        return int(self._session.sql(self.beside[name].matches(name)).collect()[0][0])
 
     def batches(self, query: str) -> Iterator[pa.RecordBatch]:
         """The rows of the answer, collected in the driver."""

@@ -37,7 +37,6 @@ class SpreadQuery:
 
     def answer(self, run: Pass) -> tuple[Any, Any]:
         """People with 1, 2, ... groups, and with 1, 2, ... rows; the last stands for more."""
-        run.prepare()
         groups, rows = (_counts(run.batches(query), self._most) for query in self._queries)
         return groups, rows
 

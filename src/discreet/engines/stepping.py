@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import ibis.expr.types as ir
 
-from discreet.engines.passes import Pass
+from discreet.engines.passes import Lookup, Pass
 from discreet.engines.reading import canonical
 from discreet.engines.rows import Rows
 from discreet.query.expressions import Typed
@@ -45,7 +45,8 @@ def _values(
 
 def _joined(rows: Rows, step: Join, run: Pass) -> Rows:
     wanted = [there for _, there in step.on] + [there for _, there in step.added]
-    public = run.public(canonical(step.table.select(wanted), prefix="p"))
+    keys = tuple(f"p{i}" for i in range(len(step.on)))
+    public = run.public(Lookup(canonical(step.table.select(wanted), prefix="p"), keys))
     for i, (here, _) in enumerate(step.on):
         rows, light = rows.light(here)
         rows = rows.with_columns({f"\0key {i}": rows.value(light)})

@@ -30,7 +30,6 @@ from discreet.query.parts import (
 from discreet.query.spend import Currency
 from discreet.sensitivity import Sensitivity
 
-_WIDE = 2**62  # beyond this, int64 could saturate
 # Steps: 64 bits hold as much as 8,000 times this, so that no draw ever reaches the end of them.
 _LARGEST_NOISE = 2**50
 _SURE = Fraction(95, 100)
@@ -77,7 +76,7 @@ class Noise:
         """The exact integers plus noise, as integers."""
         if not exact.size:
             return exact
-        if exact.dtype == np.int64 and (abs(exact) < _WIDE).all():
+        if exact.dtype == np.int64:
             return self.mechanism.release(exact)
         # Noise on integers does not depend on where it is added, so add it to a zero of 64 bits
         # and the sum to integers of any length.

@@ -9,10 +9,12 @@ from fractions import Fraction
 from discreet.query.advice import warnings_for
 from discreet.query.aggregates.aggregate import Expected
 from discreet.query.bought import Bought, Chooser, Finder, Noise, protects
+from discreet.query.joining import joined_in_words
 from discreet.query.keys import ListedKeys
 from discreet.query.numbers import short
 from discreet.query.parts import Part, PresentCount
 from discreet.query.plan import Plan
+from discreet.query.steps import Join
 
 SIZES = (100, 1_000, 10_000, 100_000)
 
@@ -44,6 +46,7 @@ def explain(plan: Plan, *, account: tuple[str, ...] = ()) -> Explanation:
     query = plan.query
     sentences = [
         f"Protected: {protects(query.table.relation, query.table.unit.column)}.",
+        *_joins(plan),
         _contribution(plan),
         _groups(plan),
         *(_part(one) for one in plan.bought.values()),
@@ -56,6 +59,16 @@ def explain(plan: Plan, *, account: tuple[str, ...] = ()) -> Explanation:
         tuple(warnings_for(plan)),
         tuple(plan.expected(SIZES[0])),
     )
+
+
+def _joins(plan: Plan) -> list[str]:
+    return [
+        f"Joined: {joined_in_words(step)} of {step.table.num_rows:,} "
+        f"row{'s' * (step.table.num_rows != 1)}. That table is public: it is not protected, and "
+        "may hold nothing about these people."
+        for step in plan.query.table.steps
+        if isinstance(step, Join)
+    ]
 
 
 def _contribution(plan: Plan) -> str:

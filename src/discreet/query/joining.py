@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from discreet.errors import InvalidArgument
 from discreet.query.checking import as_type, typed
-from discreet.query.expressions import column
+from discreet.query.expressions import Typed, column, columns_of
 from discreet.query.keys import KEY_TYPES
 from discreet.query.public import type_of
 from discreet.query.schema import Field, Schema, Type
-from discreet.query.steps import Join
+from discreet.query.steps import Join, Mutate, Select, Step
+
+#: Operations that leave nearly every person a value of their own.
+_SPELLINGS: Final = ("cast", "lower", "upper", "strip", "fill_null", "concat", "neg", "add", "sub")
 
 
 def public_join(
@@ -21,9 +24,19 @@ def public_join(
     suffix: str,
     *,
     unit: str | None,
+    steps: tuple[Step, ...],
 ) -> tuple[Join, Schema]:
-    """The step, and the schema after it."""
+    """The step, and the schema after it; `steps` come before."""
     pairs = _pairs(on)
+    for here in pairs:
+        if unit is not None and _is_unit(here, unit, steps):
+            raise InvalidArgument(
+                name="on",
+                expected="columns that say nothing of whose row it is: a table by person is about "
+                "people, and not public",
+                given=f'"{here}", which is the unit',
+                hint="join the two tables before dp.table, whose unit then protects both",
+            )
     for there in pairs.values():
         if there not in table.column_names:
             raise InvalidArgument(
@@ -65,6 +78,32 @@ def public_join(
         added.append((new, name))
         schema = schema.with_field(Field(new, type_of(table.schema.field(name).type)))
     return Join(table, tuple(values), tuple(added)), schema
+
+
+def joined_in_words(join: Join) -> str:
+    """What a join looks up, in words."""
+    on = ", ".join(sorted({name for value, _ in join.on for name in columns_of(value)}))
+    added = ", ".join(name for name, _ in join.added)
+    if not added:
+        return f"rows are matched by {on} with another table"
+    return f"{added}: looked up by {on} in another table"
+
+
+def _is_unit(name: str, unit: str, steps: tuple[Step, ...]) -> bool:
+    """Is the column the unit, under this or another name, or a mere spelling of it?"""
+    for i in reversed(range(len(steps))):
+        step = steps[i]
+        if isinstance(step, Mutate | Select) and name in (made := dict(step.columns)):
+            return _spells_unit(made[name], unit, steps[:i])
+        if isinstance(step, Join) and name in dict(step.added):
+            return False
+    return name == unit
+
+
+def _spells_unit(value: Typed, unit: str, steps: tuple[Step, ...]) -> bool:
+    if value.op == "column":
+        return _is_unit(str(value.value), unit, steps)
+    return value.op in _SPELLINGS and any(_spells_unit(arg, unit, steps) for arg in value.args)
 
 
 def _pairs(on: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
 from discreet.query.checking import literal_type
-from discreet.query.public import type_of
+from discreet.query.public import arrow_type, type_of
 from discreet.query.schema import Type
 
 if TYPE_CHECKING:
@@ -99,6 +99,15 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
     return ListedKeys(table)
 
 
+def any_key(kinds: Iterable[Type]) -> ListedKeys:
+    """A key of these types, to stand for those that are not known yet."""
+    import pyarrow as pa
+
+    values = {Type.BOOLEAN: False, Type.INTEGER: 0, Type.DATE: datetime.date(1970, 1, 1)}
+    columns = {f"key {i}": pa.array([values.get(kind, "")]) for i, kind in enumerate(kinds)}
+    return ListedKeys(pa.table(columns))
+
+
 def check_key_type(kind: Type, name: str) -> None:
     """Reals and moments are no keys: one person each, mostly."""
     if kind not in (*KEY_TYPES, Type.RAW):
@@ -168,14 +177,6 @@ def _array(values: Any, kind: Type, name: str) -> pa.Array:
         array = pa.array(values)
     else:
         array = _from_values(list(values), name)
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    wanted = {
-        Type.BOOLEAN: pa.bool_(),
-        Type.INTEGER: pa.int64(),
-        Type.TEXT: pa.string(),
-        Type.DATE: pa.date32(),
-    }
     found = type_of(array.type)
     if len(array) and (found not in KEY_TYPES or (kind is not Type.RAW and found is not kind)):
         raise InvalidArgument(
@@ -185,7 +186,7 @@ def _array(values: Any, kind: Type, name: str) -> pa.Array:
             hint=_AS_KEYS.get(kind, "")
             or f'or cast it first: .mutate({name}=lambda row: row.{name}.cast("{found}"))',
         )
-    return array.cast(wanted[found if kind is Type.RAW and len(array) else _own(kind)])
+    return array.cast(arrow_type(found if kind is Type.RAW and len(array) else _own(kind)))
 
 
 def _own(kind: Type) -> Type:

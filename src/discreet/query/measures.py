@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from discreet.query.expressions import Typed
 from discreet.query.grid import Grid
+
+NARROW: Final = 2**23  # sums of values up to this fit 64 bits for 2^40 rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Total:
         if not self.squared:
             return self.grid.largest
         return max(self.offset, self.largest_square - self.offset)
+
+    @property
+    def wide(self) -> bool:
+        """May its sums need more than 64 bits? Decided here, so that no value ever decides it."""
+        return self.largest > NARROW
 
     @property
     def largest_square(self) -> int:

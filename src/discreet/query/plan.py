@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +24,7 @@ from discreet.lazy import cached_property
 from discreet.query.aggregates.aggregate import Expected, Noisy, Output
 from discreet.query.bought import Bought, Chooser, Finder, Noise, buy
 from discreet.query.counting import Counting
-from discreet.query.keys import DiscoveredKeys, ListedKeys
+from discreet.query.keys import DiscoveredKeys, ListedKeys, any_key
 from discreet.query.measures import Measure
 from discreet.query.parts import Additive, Discovery, Part
 from discreet.query.request import Request
@@ -70,9 +70,13 @@ class Plan:
         )
 
     @property
-    def everything(self) -> Request:
-        """All measures at once: what an engine can be asked to check."""
-        return replace(self.request(0), measures=(*Discovery.measures, *self.measures))
+    def requests(self) -> tuple[Request, ...]:
+        """What the engine will be asked, for it to check; with a key in place of those that are
+        still to be discovered."""
+        first = self.request(0)
+        if self.finder is None:
+            return (first,)
+        return first, self.request(0, any_key(value.type for _, value in self.query.group))
 
     @property
     def finder(self) -> Finder | None:

@@ -1,19 +1,50 @@
-"""The types of public tables, which are held in memory as Arrow tables."""
+"""Public tables: what the owner of the data says is public, held in memory as Arrow tables."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from discreet.query.schema import Type
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublicTable:
+    """A table that was said to be public, by ``dp.public``: keys to list, or columns to look up."""
+
+    table: pa.Table  # decoded
+    given: object  # what the caller has, to be told from the table of people
+    files: tuple[tuple[int, int], ...] = ()  # device and inode
+
+    def __repr__(self) -> str:
+        rows, names = self.table.num_rows, ", ".join(self.table.column_names)
+        return f"PublicTable({rows:,} row{'s' * (rows != 1)}; {names})"
+
+
+def arrow_type(kind: Type) -> pa.DataType:
+    """The one Arrow type that stands for a type."""
+    import pyarrow as pa
+
+    return {
+        Type.BOOLEAN: pa.bool_(),
+        Type.INTEGER: pa.int64(),
+        Type.REAL: pa.float64(),
+        Type.DATE: pa.date32(),
+        Type.TIMESTAMP: pa.timestamp("us"),
+    }.get(kind, pa.string())
+
 
 def type_of(kind: Any) -> Type:
-    """The type of an Arrow column.
+    """The type of an Arrow column, however it is encoded.
 
     >>> import pyarrow as pa
-    >>> type_of(pa.int32()), type_of(pa.string())
+    >>> type_of(pa.int32()), type_of(pa.dictionary(pa.int8(), pa.string()))
     (<Type.INTEGER: 'integer'>, <Type.TEXT: 'text'>)
     """
+    import pyarrow as pa
     import pyarrow.types as at
 
     tests = (
@@ -27,6 +58,40 @@ def type_of(kind: Any) -> Type:
         (at.is_date, Type.DATE),
         (at.is_timestamp, Type.TIMESTAMP),
     )
-    if at.is_dictionary(kind):
+    if at.is_dictionary(kind) or at.is_run_end_encoded(kind):
         return type_of(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return type_of(kind.storage_type)
     return next((found for test, found in tests if test(kind)), Type.OTHER)
+
+
+def decoded(table: pa.Table) -> pa.Table:
+    """The same cells, each written out: equal cells are equal values then, and nothing else is.
+
+    >>> import pyarrow as pa
+    >>> twice = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", "a"]))
+    >>> decoded(pa.table({"ward": twice}))["ward"].to_pylist()
+    ['a', 'a']
+    """
+    import pyarrow as pa
+
+    return pa.table([_decoded(column) for column in table.columns], names=table.column_names)
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as at
+
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        stored = [chunk.storage for chunk in column.chunks]
+        return _decoded(pa.chunked_array(stored, kind.storage_type))
+    if at.is_run_end_encoded(kind):
+        plain = [pc.run_end_decode(chunk) for chunk in column.chunks]
+        return _decoded(pa.chunked_array(plain, kind.value_type))
+    if at.is_dictionary(kind):
+        return _decoded(column.cast(kind.value_type))
+    if at.is_string_view(kind) or at.is_large_string(kind):
+        return column.cast(pa.string())
+    return column

@@ -14,6 +14,7 @@ from discreet.query.contribution import Bound
 from discreet.query.expressions import Typed
 from discreet.query.keys import Keys
 from discreet.query.measures import Measure
+from discreet.query.public import PublicTable
 from discreet.query.schema import Schema
 from discreet.query.steps import Step
 
@@ -38,9 +39,9 @@ class Request:
 class Exact:
     """The answer: for each key, in order, one integer a measure, or a row of integers for bins.
 
-    Columns are arrays of int64, or of Python integers (dtype object) where 64 bits do not hold
-    them. With listed keys they follow the list; discovered ones come with their table, which is
-    data, and holds every key that somebody has.
+    Columns are arrays of int64; those of a `Total` that is wide are of Python integers (dtype
+    object), however small they are. With listed keys they follow the list; discovered ones come
+    with their table, which is data, and holds every key that somebody has.
     """
 
     keys: pa.Table | None  # for discovered keys only
@@ -61,7 +62,7 @@ class Source(Protocol):
         ...
 
     def check(self, request: Request) -> None:
-        """Refuse (InvalidArgument) what the engine cannot express; touches no data."""
+        """Refuse (InvalidArgument) what the engine cannot answer; touches no data."""
         ...
 
     def measure(self, request: Request) -> Exact:
@@ -75,6 +76,6 @@ class Source(Protocol):
         """
         ...
 
-    def read_public(self, table: Any) -> pa.Table:
-        """Read a public table (to join with, or of keys) from anything a source can be."""
+    def holds(self, public: PublicTable) -> bool:
+        """Is what was said to be public this very source, by whatever name?"""
         ...

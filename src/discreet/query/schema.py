@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 from discreet.errors import InvalidArgument
+from discreet.exact import interval
 from discreet.spelling import meant
 
 #: What other libraries call these types.
@@ -67,12 +69,66 @@ class Type(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Domain:
+    """Where the owner of a table says that all values of a column lie, but for missing ones."""
+
+    lower: int | float
+    upper: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the owner of a table says of a column: its type, where that is not stored, and where its
+    values lie."""
+
+    type: Type | None = None
+    domain: tuple[Any, Any] | None = None
+
+    @classmethod
+    def read(cls, said: Type | str | Mapping[str, Any]) -> Declared:
+        """A type, or a dict with a type, a domain or both.
+
+        >>> Declared.read({"type": "integer", "domain": (0, 120)})
+        Declared(type=<Type.INTEGER: 'integer'>, domain=(0, 120))
+        """
+        if not isinstance(said, Mapping):
+            return cls(Type.parse(said, name="schema"))
+        if not said or not set(said) <= {"type", "domain"}:
+            raise InvalidArgument(
+                name="schema",
+                expected='a type, or a dict of "type" and "domain"',
+                given=f"a dict of {', '.join(map(repr, said)) or 'nothing'}",
+                hint='as in schema={"age": {"type": "integer", "domain": (0, 120)}}',
+            )
+        kind = said.get("type")
+        return cls(None if kind is None else Type.parse(kind, name="schema"), said.get("domain"))
+
+    def domain_of(self, kind: Type, *, argument: str) -> Domain | None:
+        """The domain for a column of this type: numbers have one, and nothing else."""
+        if self.domain is None:
+            return None
+        if not kind.is_number:
+            raise InvalidArgument(
+                name=argument, expected="without a domain, unless it is a number", given=str(kind)
+            )
+        lower, upper = interval(self.domain, name=argument)
+        if kind is Type.INTEGER:
+            return Domain(max(math.ceil(lower), -(2**63)), min(math.floor(upper), 2**63 - 1))
+        if max(abs(lower), abs(upper)) > 10**100:
+            raise InvalidArgument(
+                name=argument, expected="a domain between -1e100 and 1e100", given="a wider one"
+            )
+        return Domain(float(lower), float(upper))
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """One column."""
 
     name: str
     type: Type
     nullable: bool = True
+    domain: Domain | None = None
 
 
 @dataclass(frozen=True, slots=True)

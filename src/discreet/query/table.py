@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.errors import InvalidArgument, RelationMismatch
@@ -23,6 +22,7 @@ from discreet.query.keys import (
     key_types,
     read_keys,
 )
+from discreet.query.public import PublicTable
 from discreet.query.request import Source
 from discreet.query.row import Row, build
 from discreet.query.schema import Field, Schema, Type
@@ -110,18 +110,25 @@ class Table:
 
     @spelled
     def join(
-        self, table: Any, *, on: str | Sequence[str] | Mapping[str, str], suffix: str = ""
+        self, table: PublicTable, *, on: str | Sequence[str] | Mapping[str, str], suffix: str = ""
     ) -> Table:
         """Look up columns in a public table, which has at most one row for each key.
 
-        ``on`` names the columns that must be equal, or maps names here to names there. Rows
-        without a match get missing values; no row is dropped or doubled. The public ``table``, a
-        data frame or a file, is not protected: it may hold nothing about the people of this one.
-        ``suffix`` goes behind the names of its columns, for one that is here already; it is empty
-        if left out, and then such a name is refused.
+        ``table`` is what ``dp.public`` returns for a data frame or a file: it is not protected, and
+        may hold nothing about the people of this one. ``on`` names the columns that must be equal,
+        or maps names here to names there; the unit cannot be one of them. Rows without a match get
+        missing values; no row is dropped or doubled. ``suffix`` goes behind the names of its
+        columns, for one that is here already; it is empty if left out, and then such a name is
+        refused.
         """
-        public = self.source.read_public(table)
-        join, schema = public_join(self.schema, public, on, suffix, unit=self.unit.column)
+        join, schema = public_join(
+            self.schema,
+            self._public(table, name="table"),
+            on,
+            suffix,
+            unit=self.unit.column,
+            steps=self.steps,
+        )
         return replace(self, steps=(*self.steps, join), schema=schema)
 
     @spelled
@@ -153,9 +160,9 @@ class Table:
     def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Grouped:
         """Answer for each key of the ``columns``, one name or several.
 
-        ``keys`` is a list of keys, a dict of lists to be crossed, a public table, or "discover",
-        which needs a delta and finds the keys that enough people have. It must be given: which
-        groups occur tells on people.
+        ``keys`` is a list of keys, a dict of lists to be crossed, a table or file that
+        ``dp.public`` returned, or "discover", which needs a delta and finds the keys that enough
+        people have. It must be given: which groups occur would reveal people.
         """
         names: tuple[Any, ...] = tuple(
             name
@@ -180,7 +187,7 @@ class Table:
         if keys is None:
             raise InvalidArgument(
                 name="keys",
-                expected="given, since the groups that occur tell on people",
+                expected="given, since the groups that occur would reveal people",
                 given="nothing",
                 hint='list them, as in keys=["A", "B"], or say keys="discover" with a delta',
             )
@@ -212,14 +219,36 @@ class Table:
         """Keys as a list, a dict of lists, or an Arrow table; "discover" as it is."""
         if isinstance(keys, set | frozenset):
             return sorted(keys, key=lambda key: (type(key).__name__, key))
-        if isinstance(keys, str) and Path(keys).suffix:
-            return self.source.read_public(keys)
-        if isinstance(keys, str | Mapping | range | list | tuple):
+        if isinstance(keys, Mapping | range | list | tuple):
             return keys
-        is_table = hasattr(keys, "columns") or hasattr(keys, "column_names")
-        if is_table or isinstance(keys, Path) or not isinstance(keys, Iterable):
-            return self.source.read_public(keys)
+        if isinstance(keys, str) and keys == "discover":
+            return keys
+        plain = type(keys).__module__ in ("numpy", "builtins") and isinstance(keys, Iterable)
+        if not plain or isinstance(keys, str | bytes):
+            return self._public(keys, name="keys")
         return keys if type(keys).__module__ == "numpy" else list(keys)
+
+    def _public(self, table: Any, *, name: str) -> Any:
+        """The Arrow table of something that was said to be public, and is not this table."""
+        if not isinstance(table, PublicTable):
+            raise InvalidArgument(
+                name=name,
+                expected="a table that is said to be public"
+                if name == "table"
+                else 'a list of keys, a table that is said to be public, or "discover"',
+                given=InvalidArgument.describe_data(table),
+                hint="say dp.public(...) of a data frame or the path of a file that holds nothing "
+                "about people",
+            )
+        if self.source.holds(table):
+            raise InvalidArgument(
+                name=name,
+                expected="a public table",
+                given="the table of people itself",
+                hint='list the keys from what is known without it, or say keys="discover", which '
+                "needs a delta",
+            )
+        return table.table
 
     def _made(self, columns: Mapping[str, str | Condition]) -> tuple[tuple[str, Typed], ...]:
         if self.unit.column in columns:

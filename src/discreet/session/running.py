@@ -13,11 +13,14 @@ import numpy as np
 from discreet.errors import EngineError
 from discreet.noise.entropy import source as entropy
 from discreet.query.aggregates.aggregate import Output
+from discreet.query.aggregates.quantiles import Quantile
 from discreet.query.bought import protects
+from discreet.query.joining import joined_in_words
 from discreet.query.keys import ListedKeys
 from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan
 from discreet.query.request import Exact
+from discreet.query.steps import Join
 from discreet.release import ColumnInfo, Result
 from discreet.release.columns import CLAMPED
 from discreet.session import recording
@@ -58,7 +61,7 @@ def run(plan: Plan, *, cost: str) -> Result:
         guarantee=plan.guarantee,
         cost=cost,
         protects=protects(plan.query.table.relation, plan.query.table.unit.column),
-        notes=tuple(_notes(plan, outputs)),
+        notes=tuple(_notes(plan)),
         suppressed=_suppressed(plan),
     )
 
@@ -100,20 +103,18 @@ def _table(frame: dict[str, Any], outputs: list[Output]) -> Any:
     for output in outputs:
         columns[output.name] = _array(output)
         columns[output.error_name] = pa.array(np.asarray(output.error, np.float64))
-    return pa.table(columns)
+    return pa.table(columns).combine_chunks()  # how it is cut could depend on data
 
 
 def _array(output: Output) -> Any:
+    """Of a type that the plan decides, whatever the values are."""
     import pyarrow as pa
 
-    if output.kind == "choice":
-        return pa.array(list(output.values))
+    if output.listed is not None:
+        return output.listed.take(pa.array(output.values))
     if not output.integer:
         return pa.array(np.asarray(output.values, np.float64))
-    if output.values.dtype != object:
-        return pa.array(output.values)
-    # Beyond 64 bits: as decimals of 38 digits, which hold sums of any table there is.
-    return pa.array([int(value) for value in output.values], pa.decimal128(38, 0))
+    return pa.array(np.asarray(output.values, np.int64))
 
 
 def _infos(plan: Plan, outputs: list[Output]) -> list[ColumnInfo]:
@@ -134,8 +135,9 @@ def _infos(plan: Plan, outputs: list[Output]) -> list[ColumnInfo]:
     return infos
 
 
-def _notes(plan: Plan, outputs: list[Output]) -> Iterator[str]:
+def _notes(plan: Plan) -> Iterator[str]:
     """What ± does not cover: it is about noise."""
+    quantiles = [one for _, one in plan.query.aggregates if isinstance(one, Quantile)]
     limit, unit = plan.query.table.limit, plan.query.table.unit.column
     if limit is not None and limit.max_rows is not None:
         yield f"± is about noise: rows beyond {limit.max_rows:,} of one {unit} are left out"
@@ -149,7 +151,10 @@ def _notes(plan: Plan, outputs: list[Output]) -> Iterator[str]:
             f"± is about noise: rows beyond {groups}{limit.max_rows_per_group:,} a group of one "
             f"{unit} are left out"
         )
-    if any(np.isinf(output.error).any() for output in outputs if output.kind == "quantile"):
+    for step in plan.query.table.steps:
+        if isinstance(step, Join):
+            yield f"{joined_in_words(step)}; that table is public, and not protected"
+    if any(one.unknown_ranks(plan.bought) for one in quantiles):
         yield "how far the ranks of three and more quantiles are off is known only beside a count"
     if any(hasattr(one, "bounds") for _, one in plan.query.aggregates):
         yield CLAMPED

@@ -177,7 +177,8 @@ class Session:
         if key is not None and (found := self._purse.find(key)) is not None:
             return self._again(found, digest, key)
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
-        query.table.source.check(plan.everything)
+        for request in plan.requests:
+            query.table.source.check(request)
         entry = self._purse.charge(claim_for(plan, document, digest=digest, key=key))
         result = run(plan, cost=entry.costs[0].words)
         self._purse.keep(entry, lambda: to_bytes(result))

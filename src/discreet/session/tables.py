@@ -8,6 +8,7 @@ from typing import Any, Final
 from discreet.errors import InvalidArgument
 from discreet.neighbors import Relation, Unit
 from discreet.query.keys import KEY_TYPES
+from discreet.query.public import PublicTable
 from discreet.query.schema import Type
 from discreet.query.table import Table
 from discreet.spelling import spelled
@@ -26,8 +27,9 @@ def table(
     *,
     unit: str | None = None,
     relation: Relation | str = Relation.ADD_REMOVE,
-    schema: Mapping[str, str] | None = None,
+    schema: Mapping[str, str | Mapping[str, Any]] | None = None,
     delimiter: str = ",",
+    untested: bool = False,
 ) -> Table:
     """A table of people to ask questions about.
 
@@ -39,7 +41,10 @@ def table(
 
     Types come from the file or table. The cells of a CSV file are text, which takes the type it
     is used as; ``schema`` fixes types, as in ``schema={"age": "integer"}``, and ``delimiter`` says
-    what stands between cells. Nothing is read yet.
+    what stands between cells. Rows are read when something is released, and now only where the
+    schema declares a domain, ``schema={"age": {"type": "integer", "domain": (0, 120)}}``: a table
+    with a value outside is refused, and sums with bounds around it are faster. Of the engines that
+    Ibis knows, others than DuckDB, Spark and PostgreSQL need ``untested=True``.
 
     >>> import pyarrow as pa
     >>> people = table(pa.table({"id": [1, 1, 2], "days": [3, 5, 8]}), unit="id")
@@ -55,12 +60,7 @@ def table(
             expected='a dict of types, as in {"age": "integer"}',
             given=InvalidArgument.describe_data(schema),
         )
-    types = (
-        None
-        if schema is None
-        else {c: Type.parse(kind, name="schema") for c, kind in schema.items()}
-    )
-    opened = open_source(source, schema=types, delimiter=delimiter)
+    opened = open_source(source, schema=schema, delimiter=delimiter, untested=untested)
     if unit is not None:
         if unit not in opened.schema and unit in getattr(getattr(source, "index", ()), "names", ()):
             raise InvalidArgument(
@@ -78,3 +78,20 @@ def table(
                 hint=_UNITS.get(kind, ""),
             )
     return Table(opened, person, neighbours, opened.schema)
+
+
+@spelled
+def public(table: Any) -> PublicTable:
+    """Say that a table is public: anybody may see all of it, and it holds nothing about people.
+
+    ``table`` is a path or glob (Parquet, CSV), a data frame, an Arrow or Ibis table, or a dict of
+    lists. What ``join`` looks up, and keys that are not listed one by one, must be said to be
+    public here: they are read now, as they are, and are not protected.
+
+    >>> wards = public({"ward": ["A", "B"], "floor": [1, 2]})
+    >>> wards
+    PublicTable(2 rows; ward, floor)
+    """
+    from discreet.engines.public import read_public
+
+    return read_public(table)

@@ -36,7 +36,7 @@ def release(
         --count --mean income:0:200000 --epsilon 0.5 --ledger people.ledger
     """
     account.check()
-    files = [question.data, *([question.keys_file] if question.keys_file else [])]
+    files = [question.data, *([question.public_keys] if question.public_keys else [])]
     answer.check(kept=[*files, *account.files], as_json=printed.json)
     question.check_delta(spending)
     arguments = spending.arguments()

@@ -91,10 +91,11 @@ class Question:
             rich_help_panel=_GROUPS,
         ),
     ] = None
-    keys_file: Annotated[
+    public_keys: Annotated[
         str | None,
         Option(
-            help="A public CSV or Parquet file with the group columns, one row for each group.",
+            help="A CSV or Parquet file with the group columns, one row for each group. It is "
+            "public: it holds nothing about people, and all of it may be seen in the answer.",
             metavar="FILE",
             rich_help_panel=_GROUPS,
         ),
@@ -263,7 +264,7 @@ class Question:
     def _grouped(self, table: Table) -> Table | Grouped:
         if self.group_by:
             return table.group_by(*self.group_by, keys=self._keys(table, self.group_by))
-        if self.keys or self.keys_file:
+        if self.keys or self.public_keys:
             raise InvalidArgument(
                 name="--keys",
                 expected="given with --group-by",
@@ -275,22 +276,23 @@ class Question:
     def _keys(self, table: Table, columns: list[str]) -> Any:
         from pathlib import Path
 
+        import discreet as dp
         from discreet.app.cli.dialect import called
         from discreet.app.cli.values import listed, typed
 
         lists = self.keys or []
-        if self.keys_file is not None and not lists:
-            with called("--keys-file", "source"):
-                return table.source.read_public(Path(self.keys_file))
-        if lists and set(lists) == {_DISCOVER} and self.keys_file is None:
+        if self.public_keys is not None and not lists:
+            with called("--public-keys", "source"):
+                return dp.public(Path(self.public_keys))
+        if lists and set(lists) == {_DISCOVER} and self.public_keys is None:
             return _DISCOVER
-        if len(lists) != len(columns) or self.keys_file is not None:
+        if len(lists) != len(columns) or self.public_keys is not None:
             raise InvalidArgument(
                 name="--keys",
-                expected="given once for each --group-by, since the groups that occur tell on "
+                expected="given once for each --group-by, since the groups that occur would reveal "
                 "people",
-                given="--keys and --keys-file" if self.keys_file else f"{len(lists)} of them",
-                hint="list them, as in --keys A,B,C, name a public file with --keys-file, or say "
+                given="--keys and --public-keys" if self.public_keys else f"{len(lists)} of them",
+                hint="list them, as in --keys A,B,C, name a public file with --public-keys, or say "
                 "--keys discover with --delta",
             )
         found = {}
@@ -302,7 +304,7 @@ class Question:
                     name="--keys",
                     expected="keys for every --group-by, or discover once for all of them",
                     given="discover beside keys",
-                    hint="if a group is really called discover, name it in a --keys-file",
+                    hint="if a group is really called discover, name it in a file of --public-keys",
                 )
             found[column] = [typed(value, kind, option="--keys") for value in values]
         return found

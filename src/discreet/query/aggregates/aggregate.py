@@ -38,6 +38,7 @@ class Output:
     integer: bool = False
     bounds: tuple[float, float] | None = None
     of: str | None = None  # the aggregate, where it has several columns
+    listed: Any = None  # an Arrow array: what `values`, which are places in it, stand for
 
 
 @dataclass(frozen=True)

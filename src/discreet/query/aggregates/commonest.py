@@ -19,7 +19,7 @@ from discreet.query.aggregates.aggregate import (
     read_column,
     read_weight,
 )
-from discreet.query.aggregates.listed import read_listed
+from discreet.query.aggregates.listed import listed_array, read_listed
 from discreet.query.bought import Bought, Chooser
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
@@ -70,12 +70,12 @@ class Commonest:
         chosen = noisy.values[self.part]
         bought = noisy.bought[self.part]
         assert isinstance(bought, Chooser)
-        values = np.array(self.candidates, dtype=object)
         return [
             Output(
                 name=column,
                 kind="choice",
-                values=values[chosen[:, rank]],
+                values=chosen[:, rank],
+                listed=listed_array(self.column, self.candidates),
                 error=np.full(len(chosen), bought.errors()[rank]),
                 error_name=f"{column}_count_error",
                 sources=(self.part.words,),

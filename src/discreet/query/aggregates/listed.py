@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.errors import InvalidArgument
+from discreet.query.aggregates.aggregate import ColumnLike
 from discreet.query.checking import as_type, literal_type
 from discreet.query.expressions import Typed
 from discreet.query.keys import KEY_TYPES
+from discreet.query.public import arrow_type
 from discreet.query.row import plain
 from discreet.query.schema import Type
 
@@ -34,3 +36,11 @@ def read_listed(
             name=name, expected=f"of the column's type, {value.type}", given=str(kind)
         )
     return value, values
+
+
+def listed_array(value: ColumnLike | Typed, listed: tuple[Any, ...]) -> Any:
+    """The values as an Arrow array of the column's type."""
+    import pyarrow as pa
+
+    assert isinstance(value, Typed)
+    return pa.array(listed, arrow_type(value.type))

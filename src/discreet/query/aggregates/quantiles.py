@@ -132,16 +132,20 @@ class Quantile:
             return dict.fromkeys(self.part.probabilities, math.inf)
         return dict(zip(self.part.probabilities, map(float, chooser.errors(heaviest)), strict=True))
 
+    def unknown_ranks(self, bought: Mapping[Part, Bought]) -> bool:
+        """Would its error depend on how many rows share a value, with no count that tells?"""
+        counted = any(isinstance(part, RowCount | PresenceCounts) for part in bought)
+        return len(self.part.probabilities) > TIELESS and not counted
+
     def _heaviest(self, noisy: Noisy) -> int | None:
         """How many rows may share one value: as many as the largest group has, if it is known."""
+        if self.unknown_ranks(noisy.bought):
+            return None
         if len(self.part.probabilities) <= TIELESS:
             return 1
-        counts = [part for part in noisy.values if isinstance(part, RowCount | PresenceCounts)]
-        for part in counts:
-            bought, values = noisy.bought[part], read_count(noisy, part, everything=True)
-            if len(values):
-                return max(1, math.ceil(int(values.max()) + count_error(bought, everything=True)))
-        return None
+        part = next(p for p in noisy.bought if isinstance(p, RowCount | PresenceCounts))
+        largest = int(read_count(noisy, part, everything=True).max(initial=0))
+        return max(1, math.ceil(largest + count_error(noisy.bought[part], everything=True)))
 
     def _names(self, name: str) -> list[tuple[str, Fraction]]:
         if not self.several:

@@ -61,8 +61,10 @@ class Sum:
         """The sum and its error, the same in each group."""
         part = self.part
         steps = noisy.values[part]
-        whole = part.total.grid.exponent == 0
-        values = steps if whole else (steps * float(part.step)).astype(np.float64)
+        # Whole numbers, unless they might need more than 64 bits: doubles then, whose rounding is
+        # far below the noise.
+        whole = part.total.grid.exponent == 0 and not part.total.wide
+        values = steps if whole else steps.astype(np.float64) * float(part.step)
         bought = noisy.bought[part]
         assert isinstance(bought, Noise)
         errors = np.full(len(steps), bought.error)
