@@ -95,6 +95,8 @@ def test_an_older_version_is_brought_up_to_date(scratch):
     assert versions(path) == [1]
     session, query = opened(path)
     assert session.spent == spent and versions(path) == ALL
+    told = read_journal(path).records[-1]
+    assert (told["kind"], told["from"], told["to"]) == ("migration", 1, VERSION)
     first = session.release(query, epsilon=1, idempotency_key="new")
     again = session.release(query, epsilon=1, idempotency_key="new")
     assert clinic.values(first) == clinic.values(again)

@@ -10,6 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet.certificate import verify
+from discreet.certificate.certificate import VERSION
 from tests.golden.make import PEOPLE, WARDS, accounts_of, in_text
 
 HERE = Path(__file__).parent
@@ -104,6 +105,19 @@ def test_a_sealed_ledger_is_read_with_the_public_key(copy, number):
     """Catches a seal that a later version computes differently."""
     with dp.Ledger(copy.location("sealed"), public_key=copy.public_key) as ledger:
         assert ledger.verify().signed
+
+
+@pytest.mark.parametrize("number", SETS)
+def test_a_certificate_of_a_later_form_is_refused_with_a_sentence(copy, number, tmp_path):
+    """Catches a verdict that accuses what it cannot read, and one that passes it."""
+    document = json.loads(next((copy.folder / "certificates").iterdir()).read_text())
+    path = tmp_path / "later.json"
+    path.write_text(json.dumps({**document, "version": VERSION + 1, "news": "of tomorrow"}))
+    verdict = verify(path)
+    assert not verdict.ok and verdict.proved == ()
+    [only] = verdict.failed
+    assert "a later version of discreet wrote it: update discreet" in only
+    assert "update discreet" in str(dp.Certificate.load(path))
 
 
 @pytest.mark.parametrize(("number", "name"), CERTIFICATES)

@@ -136,7 +136,7 @@ def test_a_foreign_table_does_not_open(ledger, location, sql):
 
 
 @pytest.mark.parametrize("version", range(1, VERSION))
-def test_an_older_version_is_brought_up_and_a_later_one_refused(tmp_path, monkeypatch, version):
+def test_an_older_version_is_brought_up(tmp_path, monkeypatch, version):
     """Version 1 had no replies, 2 no seals. Catches a migration that loses the budget."""
     from discreet.ledger import transactions
 
@@ -152,13 +152,48 @@ def test_an_older_version_is_brought_up_and_a_later_one_refused(tmp_path, monkey
         ledger._journal.keep(entry.number, b"reply")
         assert ledger._journal.reply(entry.number) == b"reply"
         ledger.verify()
-    import sqlite3
 
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute(f"INSERT INTO discreet_schema VALUES ({VERSION + 1})")
-    connection.close()
-    with pytest.raises(dp.Refused, match="later version of discreet"):
-        dp.Ledger(path)
+
+def test_a_later_version_is_refused_with_a_sentence(ledger, location, sql):
+    """Catches a program that goes on with a form that it does not know."""
+    sql(f"INSERT INTO discreet_schema VALUES ({VERSION + 1})")
+    with pytest.raises(dp.Refused, match=r"written by a later version .* update discreet"):
+        dp.Ledger(location)
+
+
+def test_a_migration_is_a_record(ledger, location, monkeypatch):
+    """Catches one that nobody can see afterwards, and one that is written down twice."""
+    ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
+    last = ledger.verify().records
+    ledger.close()
+    with monkeypatch.context() as later:
+        pretend_a_later_version(later)
+        for _ in range(2):
+            with dp.Ledger(location) as again:
+                assert again.verify().records == last + 1
+                assert float(again.datasets[0].filter.total) == 0.4
+    with pytest.raises(dp.Refused, match="update discreet"):
+        dp.Ledger(location)
+
+
+def test_a_migration_of_a_sealed_ledger_is_signed(sealed, key, monkeypatch):
+    """Catches a record without a seal, which nothing after it could be told from."""
+    pretend_a_later_version(monkeypatch)
+    with pytest.raises(dp.Refused, match="pass key="):
+        dp.Ledger(sealed, public_key=f"{key}.pub")
+    dp.Ledger(sealed, key=key).close()
+    with dp.Ledger(sealed, public_key=f"{key}.pub") as ledger:
+        assert ledger.verify().signed
+
+
+def pretend_a_later_version(monkeypatch):
+    """One with other records in the same tables."""
+    from discreet.ledger import tables, transactions
+
+    monkeypatch.setitem(tables._ADDED, VERSION + 1, ())
+    monkeypatch.setattr(transactions, "VERSION", VERSION + 1)
+    monkeypatch.setattr(transactions.Transaction, "newest", VERSION + 1)
+    monkeypatch.setattr(transactions.Transaction.upgrade, "__defaults__", (VERSION + 1,))
 
 
 def test_a_path_with_spaces_and_unicode(tmp_path):

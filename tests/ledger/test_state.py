@@ -22,7 +22,8 @@ CHARGE = {
     "relation": "add-remove",
 }
 REPLY = {"kind": "reply", "charge": 5, "digest": "0" * 64}
-WHOLE = [LEDGER, GROUP, DATASET, ANALYST, CHARGE, REPLY]
+MIGRATION = {"kind": "migration", "from": 2, "to": 3}
+WHOLE = [LEDGER, GROUP, DATASET, ANALYST, CHARGE, REPLY, MIGRATION]
 
 
 def read(records):
@@ -58,6 +59,7 @@ def test_a_journal_that_makes_sense():
         (5, {"charges": [[3, "x", "0"], [2, "1/4", "0"], [4, "1/4", "0"]]}, "cannot be read"),
         (5, {"charges": [[3, "2", "0"], [2, "1/4", "0"], [4, "1/4", "0"]]}, "more than its cap"),
         (6, {"charge": 6}, "answers a charge that was not made"),
+        (7, {"from": 3}, "to a version that is not later"),
         (6, {"digest": "0"}, "answers a charge that was not made"),
     ],
 )

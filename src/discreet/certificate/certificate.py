@@ -134,8 +134,8 @@ class Certificate:
 
     def __str__(self) -> str:
         told = self.document
-        if misfits(told):
-            return "Certificate in a form that this version does not know"
+        if wrong := misfits(told):
+            return f"Certificate in a form that this version does not know: {wrong[0]}"
         signed = "signed" if told["signature"] else "not signed"
         record, rows = told["ledger"], told["released"]["rows"]
         place = f"record {record['record']} of ledger {record['id']}" if record else "no ledger"

@@ -33,11 +33,16 @@ def schema() -> dict[str, Any]:
 def misfits(document: object) -> list[str]:
     """Where a document differs from the schema, in sentences; none if it does not.
 
-    >>> [one for one in misfits({"format": "discreet certificate", "version": 2}) if "must" in one]
+    >>> [one for one in misfits({"format": "discreet certificate", "version": 0}) if "must" in one]
     ['version: must be 1']
+    >>> misfits({"format": "discreet certificate", "version": 2})
+    ['a later version of discreet wrote it: update discreet to read it']
     """
     if not isinstance(document, dict):
         return ["no object"]
+    version = document.get("version")
+    if type(version) is int and version > schema()["properties"]["version"]["const"]:
+        return ["a later version of discreet wrote it: update discreet to read it"]
     try:
         return list(_misfits(document, schema(), ""))
     except RecursionError:

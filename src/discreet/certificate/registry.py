@@ -41,9 +41,12 @@ def registry_record(
     product, that of the dataset unless given.
     """
     document = certificate.document
-    if misfits(document):
+    if wrong := misfits(document):
         raise InvalidArgument(
-            name="certificate", expected="a certificate of version 1", given="another document"
+            name="certificate",
+            expected="a certificate of version 1",
+            given="another document",
+            hint=wrong[0],
         )
     _one_of(curator_type, CURATORS, name="curator_type")
     if sector is not None:

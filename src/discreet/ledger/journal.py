@@ -115,6 +115,18 @@ class Journal:
             wanted = fields(state)
             return 0 if wanted is None else self._append(state, transaction, wanted).number
 
+    def migrate(self) -> None:
+        """Bring the tables of an older version to this one, which is itself a record."""
+        with self.store.reading() as transaction:
+            if transaction.version() == transaction.newest:
+                return
+        with self.store.writing() as transaction:
+            state, version = self.catch_up(transaction), transaction.version()
+            if version < transaction.newest:  # nobody else was faster
+                transaction.upgrade(version)
+                fields = {"from": version, "kind": "migration", "to": transaction.newest}
+                self._append(state, transaction, fields)
+
     def charge(self, dataset: int, analyst: int | None, claim: Claim) -> Entry:
         """Check every cap above and write the charge, in one transaction."""
         known = self.state if self.state.number else self.current()

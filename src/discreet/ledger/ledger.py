@@ -74,6 +74,7 @@ class Ledger:
                     raise LedgerDamaged(f"the ledger {self.location} is empty: restore it")
                 self._begin(public)
             self._check_key(self._journal.current(), public)
+            self._journal.migrate()
         except BaseException:
             self.close()
             raise

@@ -21,7 +21,7 @@ from discreet.ledger.forking import register
 from discreet.ledger.head import Head
 from discreet.ledger.records import START
 from discreet.ledger.tables import FUNCTIONS, VERSION, head, names, trigger_name, triggers
-from discreet.ledger.transactions import Transaction, upgrade
+from discreet.ledger.transactions import Transaction, check_version
 
 _CREATION = 0x64697363  # a lock of our own: two must not create the tables at once
 
@@ -94,7 +94,7 @@ class PostgresStore:
                 raise LedgerDamaged(f"the ledger {self.name} has lost its tables {missing}")
             transaction = Transaction(connection, _head(connection))
             _check_triggers(connection, transaction.version())
-            upgrade(transaction, self.name)
+            check_version(transaction, self.name)
 
     def _create(self, connection: sa.Connection, *, create: bool) -> None:
         if not create:

@@ -21,7 +21,7 @@ from discreet.ledger.forking import register
 from discreet.ledger.head import Head, HeadFile, sync_folder
 from discreet.ledger.records import START
 from discreet.ledger.tables import VERSION, statements
-from discreet.ledger.transactions import Transaction, upgrade
+from discreet.ledger.transactions import Transaction, check_version
 
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cell_size_check=ON", "trusted_schema=OFF")
 _SHAPE = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
@@ -133,7 +133,7 @@ class SqliteStore:
             self._create(file, present)
 
     def _open(self, present: Head) -> bool:
-        """Check what is there, and bring it to this version; false if it was never finished."""
+        """Check what is there; false if it was never finished."""
         found = os.stat(self.path)
         if found.st_nlink > 1:
             raise Refused(
@@ -149,7 +149,7 @@ class SqliteStore:
             if not present.number and not sa.inspect(connection).get_table_names():
                 return False
             _check_tables(connection)
-            upgrade(Transaction(connection, present), self.name)
+            check_version(Transaction(connection, present), self.name)
             return True
 
     def _create(self, file: int, present: Head | None) -> None:

@@ -96,6 +96,9 @@ class State:
             self.id, self.public_key = str(fields["id"]), fields["public_key"]
         elif kind in ("group", "dataset", "analyst"):
             self._open(number, fields)
+        elif kind == "migration":
+            if not 1 <= fields["from"] < fields["to"]:
+                raise damaged(number, "brings the ledger to a version that is not later")
         else:
             raise damaged(number, "is of an unknown kind")
 

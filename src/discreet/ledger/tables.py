@@ -1,7 +1,8 @@
 """The tables of a ledger, version by version, and the triggers that keep them append-only.
 
 A version is what it adds to the one before. A new ledger runs through all of them, an old one
-through those that it lacks, in one transaction; what is there is never rewritten.
+through those that it lacks, in one transaction with a record that says so; what is there is never
+rewritten. A change of what records or answers look like is a new version too.
 """
 
 from __future__ import annotations
@@ -102,13 +103,13 @@ def _sqlite_triggers(version: int) -> Iterator[str]:
             "BEGIN SELECT RAISE(ABORT, 'discreet_journal is written in order'); END"
         )
     else:
-        (table,) = _ADDED[version]
-        key = table.primary_key.columns.keys()[0]
-        yield (
-            f"CREATE TRIGGER {table.name}_once BEFORE INSERT ON {table.name} "
-            f"WHEN EXISTS (SELECT 1 FROM {table.name} WHERE {key} = NEW.{key}) "
-            f"BEGIN SELECT RAISE(ABORT, '{table.name} has it already'); END"
-        )
+        for table in _ADDED[version]:
+            key = table.primary_key.columns.keys()[0]
+            yield (
+                f"CREATE TRIGGER {table.name}_once BEFORE INSERT ON {table.name} "
+                f"WHEN EXISTS (SELECT 1 FROM {table.name} WHERE {key} = NEW.{key}) "
+                f"BEGIN SELECT RAISE(ABORT, '{table.name} has it already'); END"
+            )
 
 
 def triggers(version: int) -> dict[tuple[str, str], str]:

@@ -42,6 +42,8 @@ class Transaction:
     so what every charge does goes there through the driver.
     """
 
+    newest: Final = VERSION  # that tables can be brought to
+
     def __init__(self, connection: sa.Connection, head: Head) -> None:
         self._connection = connection
         self._driver: Any = (
@@ -108,15 +110,14 @@ class Transaction:
             self._connection.execute(schema.insert(), {"version": version})
 
 
-def upgrade(transaction: Transaction, name: str) -> None:
-    """Bring an older ledger to this version; refuse one from a later version."""
+def check_version(transaction: Transaction, name: str) -> None:
+    """Refuse a ledger from a later version."""
     version = transaction.version()
     if version > VERSION:
         raise Refused(
             f"the ledger {name} was written by a later version of discreet (tables of version "
-            f"{version}, and this one knows {VERSION}): upgrade discreet"
+            f"{version}, and this one knows {VERSION}): update discreet to open it"
         )
-    transaction.upgrade(version)
 
 
 class Store(Protocol):
