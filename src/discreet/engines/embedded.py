@@ -18,7 +18,7 @@ import duckdb
 import ibis
 import pyarrow as pa
 
-from discreet.engines.duckdb_pass import UNSAFE, DuckDbPass
+from discreet.engines.duckdb_pass import STATIC, DuckDbPass
 from discreet.engines.progress import can_be_shown
 
 SOURCE: Final = "source"
@@ -91,12 +91,18 @@ def _database() -> duckdb.DuckDBPyConnection:
             settings: dict[str, Any] = {
                 "autoinstall_known_extensions": "false",  # no network
                 "autoload_known_extensions": "false",
-                "disabled_optimizers": UNSAFE,
                 "preserve_insertion_order": "false",
                 "python_enable_replacements": "false",  # no table is looked up among variables
                 "temp_directory": str(spill),
             }
             database = duckdb.connect(":memory:", config=settings)
             database.execute("SET TimeZone = 'UTC'")
+            _keep_static_optimizers(database)
             _databases[os.getpid()] = database
         return _databases[os.getpid()]
+
+
+def _keep_static_optimizers(database: duckdb.DuckDBPyConnection) -> None:
+    names = [name for (name,) in database.sql("SELECT name FROM duckdb_optimizers()").fetchall()]
+    off = ",".join(name for name in names if name not in STATIC)
+    database.execute(f"SET GLOBAL disabled_optimizers = {text(off)}")
