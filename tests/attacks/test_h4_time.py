@@ -35,7 +35,7 @@ def rows() -> dict[str, Any]:
     return {
         "person": person,
         "name": [f"somebody-{number}" for number in person],
-        "ward": rng.choice([*WARDS, "Z"], ROWS),
+        "ward": rng.choice([*WARDS, "Y", "Z"], ROWS),
         "x": np.sort(rng.uniform(0, 100, ROWS)),
         "k": np.sort(rng.integers(0, 50, ROWS)),
     }

@@ -278,8 +278,8 @@ TABLES = (
     Mutant(
         id="sorting-max-groups-ignored",
         file="engines/keeping.py",
-        old="            keep = keys <= last[layout.person(keys)]\n",
-        new="            pass\n",
+        old="        keep = keys <= last[person]\n",
+        new="        pass\n",
         kind="clamp removed",
         harm="a person is in as many groups as they like",
         tests=(f"{BOUNDING}::test_nobody_keeps_more_and_nobody_less_than_the_bound",),
@@ -287,8 +287,8 @@ TABLES = (
     Mutant(
         id="sorting-max-groups-off-by-one",
         file="engines/keeping.py",
-        old="            ends = starts + np.minimum(sizes, bound.max_groups) - 1",
-        new="            ends = starts + np.minimum(sizes - 1, bound.max_groups)",
+        old="        ends = starts + np.minimum(sizes, bound.max_groups) - 1",
+        new="        ends = starts + np.minimum(sizes - 1, bound.max_groups)",
         kind="off by one",
         harm="a person is in one group more than they are hidden in",
         tests=(f"{BOUNDING}::test_nobody_keeps_more_and_nobody_less_than_the_bound",),

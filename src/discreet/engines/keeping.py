@@ -4,7 +4,8 @@ A row is a key, whose bits are (person, hash of person and group, group), and it
 keys have each person's groups together, in the order of their hashes, so that the last key that
 is kept of a person is read off at a distance. Rows are chosen one by one only in the groups that
 have too many of them. The laws are those of `bounding`: above all, what is kept of one person is a
-function of the salt and that person's rows, whoever else is there.
+function of the salt and that person's rows, whoever else is there. Every step is taken whether or
+not somebody has too much, so that time does not tell if one person has.
 """
 
 from __future__ import annotations
@@ -64,23 +65,28 @@ def kept(
 ) -> Mask:
     """True for the rows that are kept."""
     cells, counts = _cells(keys)
+    person, owner = layout.person(keys), layout.person(cells)
+    everybody = int(owner[-1]) + 1 if len(owner) else 0
     keep = np.ones(len(keys), np.bool_)
     if bound.max_groups is not None:
-        people = layout.person(cells)
-        starts = np.flatnonzero(_new(people))
-        sizes = np.diff(starts, append=len(people))
-        if len(sizes) and sizes.max() > bound.max_groups:
-            ends = starts + np.minimum(sizes, bound.max_groups) - 1
-            last = np.zeros(int(people[-1]) + 1, np.uint64)
-            last[people[starts]] = cells[ends]
-            keep = keys <= last[layout.person(keys)]
+        starts = np.flatnonzero(_new(owner))
+        sizes = np.diff(starts, append=len(owner))
+        ends = starts + np.minimum(sizes, bound.max_groups) - 1
+        last = np.zeros(everybody, np.uint64)
+        last[owner[starts]] = cells[ends]
+        keep = keys <= last[person]
     if bound.max_rows_per_group is not None:
-        full = cells[counts > bound.max_rows_per_group]
-        _choose(keep, keys, keys, full, contents, bound.max_rows_per_group, layout, salt)
+        full = counts > bound.max_rows_per_group
+        crowded = np.zeros(everybody, np.bool_)
+        crowded[owner[full]] = True
+        rows = np.flatnonzero(crowded[person] & keep)
+        bags = np.append(cells[full], np.uint64(2**64 - 1))  # so that there is one
+        rows = rows[bags[np.searchsorted(bags, keys[rows])] == keys[rows]]
+        _choose(keep, rows, keys, keys, contents, bound.max_rows_per_group, layout, salt)
     if bound.max_rows is not None:
-        people, counts = _cells(layout.person(keys))
-        full = people[counts > bound.max_rows]
-        _choose(keep, layout.person(keys), keys, full, contents, bound.max_rows, layout, salt)
+        sums = np.bincount(owner.astype(np.int64), weights=counts, minlength=everybody)
+        rows = np.flatnonzero((sums > bound.max_rows)[person] & keep)
+        _choose(keep, rows, person, keys, contents, bound.max_rows, layout, salt)
     return keep
 
 
@@ -106,19 +112,15 @@ def _new(ordered: np.ndarray[Any, Any]) -> Mask:
 
 def _choose(
     keep: Mask,
+    rows: Numbers,
     bags: Words,
     keys: Words,
-    full: Words,
     contents: Sequence[Numbers],
     most: int,
     layout: Layout,
     salt: int,
 ) -> None:
-    """Keep `most` rows of each bag that is too full, by their hashes."""
-    if not len(full):
-        return
-    near = np.minimum(np.searchsorted(full, bags), len(full) - 1)
-    rows = np.flatnonzero((full[near] == bags) & keep)
+    """Keep `most` of the rows of each bag, by their hashes."""
     bag, key = bags[rows], keys[rows]
     columns = [key, *(column[rows].astype(np.int64).view(np.uint64) for column in contents)]
     # The number of a row among its equals, which it has whatever the order is that they came in.

@@ -8,12 +8,10 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.engines.duckdb_pass import DuckDbPass
 from discreet.engines.keeping import HASH, Layout
 
-CLOSE: Final = 4  # integers serve as numbers where this many places a row hold them all
 MOST_ROWS: Final = 2**25  # rows in memory at a time
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -29,21 +27,35 @@ class Numbered:
     passes: int  # how many parts the people are cut into
 
 
-def number_people(run: DuckDbPass, rows: str, *, whole: bool, groups: int) -> Numbered:
-    """Number the people of rows (u, i, ...)."""
-    if whole:
-        ((count, low, high),) = run.run(f"SELECT count(*), min(u), max(u) FROM ({rows})")
-        people = high - low + 1 if count else 0
-        if people <= max(CLOSE * count, 2**20):
-            shifted = f"SELECT (u::HUGEINT - ({low or 0}))::UBIGINT AS c, * FROM ({rows})"
-            return _fitted(shifted, people, groups, count)
+def number_people(run: DuckDbPass, rows: str, *, groups: int, salt: int) -> Numbered:
+    """Number the people of rows (u, i, ...), by a table of them.
+
+    Small integers could serve as numbers themselves, in half the time. But whether they are small
+    is for one person's number to say.
+    """
     run.run(
         "CREATE OR REPLACE TEMP TABLE people AS SELECT u, n, row_number() OVER () - 1 AS c "
         f"FROM (SELECT u, count(*) AS n FROM ({rows}) GROUP BY u)"
     )
     ((people, count),) = run.run("SELECT count(*), coalesce(sum(n), 0) FROM people")
     joined = f"SELECT p.c, r.* FROM ({rows}) AS r JOIN people AS p ON r.u = p.u"
-    return _fitted(joined, people, groups, int(count))
+    layout = Layout.of(groups)
+    parts = (_parts(count, MOST_ROWS, salt), _parts(people, layout.most_people, salt))
+    return Numbered(joined, layout, max(parts))
+
+
+def _parts(count: int, most: int, salt: int) -> int:
+    """How many parts have at most `most` each.
+
+    One person more may not start another pass over the table, for all to see. So where a part is
+    full is moved by the salt, and one more tips it in one of `most/32` releases.
+
+    >>> [_parts(count, 100, salt=0) for count in (0, 100, 101)]
+    [1, 1, 2]
+    >>> [_parts(99, 100, salt=salt) for salt in range(6)]
+    [1, 1, 2, 1, 1, 2]
+    """
+    return max(-(-(count + salt % max(most // 32, 1)) // most), 1)
 
 
 def fetch(
@@ -62,24 +74,15 @@ def fetch(
         f"((hash(hash({salt}::UBIGINT, u, {group})) >> {64 - HASH}) << {bits}) | "
         "i::UBIGINT"
     )
-    query = f"SELECT {', '.join([f'{key} AS key', *columns])} FROM ({numbered.rows})"
+    # A missing value is a 0 that is not there. Asked of every column, also where none is missing:
+    # what is kept of one person, and how long it takes, may not depend on somebody else's.
+    pairs = [f"coalesce({v}, 0) AS {v}, {v} IS NOT NULL AS {v}_there" for v in columns]
+    query = f"SELECT {', '.join([f'{key} AS key', *pairs])} FROM ({numbered.rows})"
     if numbered.passes > 1:
         query += f" WHERE c % {numbered.passes} = {turn}"
-    parts: dict[str, list[pa.Array]] = {name: [] for name in ("key", *columns)}
-    for batch in run.batches(query):
-        for name in parts:
-            parts[name].append(batch[name])
     kinds = {"key": pa.uint64()}
-    table = {}
-    for name in list(parts):
-        column = pa.chunked_array(parts.pop(name), kinds.get(name, pa.int64()))
-        # For every column, also where none is missing: what is kept of one person may not depend
-        # on whether somebody else has a missing value.
-        table[name] = pc.fill_null(column, 0).to_numpy(), pc.is_valid(column).to_numpy()
-    keys, _ = table.pop("key")
-    return keys, table
-
-
-def _fitted(rows: str, people: int, groups: int, count: int) -> Numbered:
-    layout = Layout.of(groups)
-    return Numbered(rows, layout, 1 + max(count // MOST_ROWS, people // layout.most_people))
+    for name in columns:
+        kinds |= {name: pa.int64(), f"{name}_there": pa.bool_()}
+    found = pa.Table.from_batches(run.batches(query), pa.schema(list(kinds.items())))
+    values = {name: found[name].to_numpy() for name in kinds}
+    return values["key"], {name: (values[name], values[f"{name}_there"]) for name in columns}

@@ -24,7 +24,6 @@ from discreet.engines.measuring import BINNED, Cells
 from discreet.engines.metadata import ARROW
 from discreet.engines.numbering import Array, Column, fetch, number_people
 from discreet.engines.placing import PLACE, keyed, numbered, with_places
-from discreet.engines.rows import UNIT
 from discreet.errors import EngineError, InternalError
 from discreet.query.keys import DiscoveredKeys, ListedKeys
 from discreet.query.measures import Measure, Present, Rows, Total, Units
@@ -80,8 +79,7 @@ class BySorting:
         bound, salt, groups = self.request.bound, self.request.salt, self.groups
         if bound is None:
             raise InternalError("there is nothing to sort without a bound")
-        whole = self.cells.table[UNIT].type().is_integer()
-        people = number_people(run, self.rows, whole=whole, groups=groups)
+        people = number_people(run, self.rows, groups=groups, salt=salt)
         columns: dict[Measure, Array] = {}
         for turn in range(people.passes):
             keys, table = fetch(run, people, self.cells.contents, group=group, salt=salt, turn=turn)
