@@ -82,7 +82,10 @@ QUESTIONS: dict[str, Callable[[Path], Any]] = {
     ),
     "bins": lambda path: dp.table(path).agg(h=dp.histogram("x", edges=[0, 50, 100])),
     "join": lambda path: (
-        dp.table(path).join(FLOORS, on="ward").group_by("floor", keys=[1, 2]).agg(n=dp.count())
+        dp.table(path)
+        .join(dp.public(FLOORS), on="ward")
+        .group_by("floor", keys=[1, 2])
+        .agg(n=dp.count())
     ),
     "people by number": lambda path: (
         dp.table(path, unit="person")
