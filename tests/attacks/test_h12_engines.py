@@ -102,3 +102,17 @@ def test_h12_a_checked_question_is_not_run_on_nothing_again(monkeypatch):
     for times in (2, 3, 4):
         session.release(table.agg(n=dp.count()), epsilon=1)
         assert len(ran) == times
+
+
+def test_h12_a_bought_bound_is_checked_too(monkeypatch):
+    """Catches a bound on contributions that is charged, and then fails."""
+    table = dp.table(pa.Table.from_pandas(ROWS), unit="who")
+    session = dp.Session(table, budget=dp.Pure(1))
+
+    def fails(self, query):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(DuckDbPass, "batches", fails)
+    with pytest.raises(dp.InvalidArgument, match="engine can answer"):
+        session.release_max_groups(table.group_by("ward", keys=["A", "B"]), epsilon="0.5")
+    assert session.spent == dp.Pure(0)

@@ -67,20 +67,21 @@ class IbisSource:
     def __repr__(self) -> str:
         return f"IbisSource({self.name})"  # never what it holds
 
-    def check(self, request: Request) -> None:
-        """Build the query, and run it on no rows; once for each question."""
+    def check(self, request: Request, most: int | None = None) -> None:
+        """Build the query, and run it on no rows; once for each question. With `most`, that of
+        `spread`."""
         _check_size(request)
         self._check_files()
-        asked, _ = with_lookups(request)
+        asked, build = with_lookups(request)[0], build_query if most is None else _spread(most)
         on_postgres = isinstance(self.stored, BackendTable) and self.stored.is_postgres
-        if (known := self.prepared.knows(asked)) and not on_postgres:
+        if (known := most is None and self.prepared.knows(asked)) and not on_postgres:
             return
         columns = columns_needed(asked, self.kinds)
         ran, distinct, may_run = False, True, True
         with contextlib.suppress(Exception):  # whose words are not for the caller
             opened = self._open(columns, empty=True)
             try:
-                query = self._prepared(asked, build_query, columns, opened)
+                query = self._prepared(asked, build, columns, opened)
                 may_run = not isinstance(opened, PostgresPass) or opened.may_prepare()
                 if may_run and not known:
                     opened.prepare()
@@ -110,7 +111,8 @@ class IbisSource:
                 given="two that it holds for equal, so that rows would count twice",
                 hint="list each key once",
             )
-        self.prepared.note(asked)
+        if most is None:
+            self.prepared.note(asked)
 
     def measure(self, request: Request) -> Exact:
         """Compute; what fails after the first row is touched is an EngineError without detail."""
@@ -120,7 +122,7 @@ class IbisSource:
 
     def spread(self, request: Request, most: int) -> tuple[Any, Any]:
         """Count people by their groups, and by their most rows in one."""
-        return cast(tuple[Any, Any], self._run(request, partial(SpreadQuery, most=most)))
+        return cast(tuple[Any, Any], self._run(request, _spread(most)))
 
     def _run(self, request: Request, build: Build) -> Any:
         """Build a query, then run it where nothing that fails can speak."""
@@ -175,6 +177,10 @@ class IbisSource:
         if isinstance(self.stored, BackendTable):
             return self.stored.open(columns, empty=empty)
         return open_pass(self.stored, columns, empty=empty)
+
+
+def _spread(most: int) -> Build:
+    return partial(SpreadQuery, most=most)
 
 
 def _is_distinct(opened: Pass, name: str) -> bool:

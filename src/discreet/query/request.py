@@ -61,8 +61,9 @@ class Source(Protocol):
         """What to call it: never a value from it."""
         ...
 
-    def check(self, request: Request) -> None:
-        """Refuse (InvalidArgument) what the engine cannot answer; touches no data."""
+    def check(self, request: Request, most: int | None = None) -> None:
+        """Refuse (InvalidArgument) what the engine cannot answer, to `measure` or, with `most`, to
+        `spread`; touches no data."""
         ...
 
     def measure(self, request: Request) -> Exact:

@@ -69,21 +69,28 @@ class ContributionChoice:
         """What one person is promised."""
         return self.mechanism.guarantee
 
-    def choose(self, *, rows: bool) -> int:
-        """Touch the data, and choose."""
+    def check(self) -> None:
+        """Refuse what the engine cannot answer; touches no data."""
+        self.grouped.table.source.check(self._request(0), self.most)
+
+    def _request(self, salt: int) -> Request:
         table = self.grouped.table
-        request = Request(
+        return Request(
             steps=table.steps,
             unit=table.unit.column,
             group=self.grouped.group,
             keys=self.grouped.keys,
             bound=None,
             measures=(),
-            salt=salt(),
+            salt=salt,
         )
 
+    def choose(self, *, rows: bool) -> int:
+        """Touch the data, and choose."""
+
         def work() -> int:
-            counts: Any = table.source.spread(request, self.most)[rows]
+            source = self.grouped.table.source
+            counts: Any = source.spread(self._request(salt()), self.most)[rows]
             recording.chosen("people by what they have", counts, self.mechanism)
             chosen = 1 + int(self.mechanism.release(counts)[0])
             return recording.released("people by what they have", chosen)

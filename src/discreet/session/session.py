@@ -324,6 +324,7 @@ class Session:
     ) -> int:
         choice = ContributionChoice(groups, spend, coverage=coverage, most=most)
         self._check_table(groups.table)
+        choice.check()
         entry = self._purse.charge(claim_for_choice(choice, rows=rows))
         chosen = choice.choose(rows=rows)
         result = choice.result(chosen, cost=entry.costs[0].words)
