@@ -6,10 +6,11 @@ import contextlib
 import csv
 import glob
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,41 +21,86 @@ from discreet.errors import InvalidArgument
 if TYPE_CHECKING:
     import duckdb
 
+Files: TypeAlias = tuple[tuple[object, ...], ...]
+
 LONGEST_LINE: Final = 16_000_000  # bytes
+# Folders called a=b are no columns, and files are matched as they are.
+_PLAIN: Final = (
+    "hive_partitioning=false, hive_types_autocast=false, union_by_name=false, filename=false, "
+    "file_row_number=false, allow_empty=false"
+)
 SAMPLE: Final = "visits.csv"  #: the invented table that the guides begin with
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParquetFiles:
-    """Files of one schema. Which files a pattern names is settled when it is opened."""
+class FileSet(ABC):
+    """Files of the same columns. Which files a pattern names is settled when it is opened.
+
+    Files may be replaced or grow between two passes, as long as their columns stay.
+    """
 
     paths: tuple[str, ...]
     columns: pa.Schema
+    opened: Files  #: their identity when the columns were read
+
+    def identity(self) -> Files:
+        """What changes when a file does."""
+        return identify(self.paths)
+
+    def is_untouched(self) -> bool:
+        """Whether not a byte can have changed since they were opened."""
+        with contextlib.suppress(OSError):
+            return self.identity() == self.opened
+        return False
+
+    def is_as_opened(self) -> bool:
+        """Whether the files have the columns of opening, and none has become another of them."""
+        with contextlib.suppress(InvalidArgument, OSError):
+            if self.identity() == self.opened:
+                return True
+            if len(distinct(self.paths)) == len(self.paths):
+                return bool(self._columns_now() == self.columns)
+        return False
+
+    @abstractmethod
+    def _columns_now(self) -> pa.Schema: ...
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """As a view: DuckDB reads these columns only."""
+        names = ", ".join(map(quoted, columns))
+        cursor.execute(f"CREATE OR REPLACE TEMP VIEW {SOURCE} AS SELECT {names} FROM {self._read}")
+
+    @property
+    @abstractmethod
+    def _read(self) -> str:
+        """How DuckDB reads them. Nothing may depend on names of folders and files, on settings
+        or on rows, so each option that could do so is given, also where it is the default."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParquetFiles(FileSet):
+    """Parquet files: names and types are those of their footers."""
 
     @classmethod
     def open(cls, paths: Sequence[str]) -> ParquetFiles:
         """Read the footers."""
-        schemas = [_footer(path) for path in paths]
-        for path, schema in zip(paths, schemas, strict=True):
-            if schema.names != schemas[0].names or schema.types != schemas[0].types:
-                raise _differs(path, paths[0], "columns and types")
-        fields = [
-            pa.field(field.name, field.type, any(schema.field(i).nullable for schema in schemas))
-            for i, field in enumerate(schemas[0])
-        ]
-        return cls(tuple(paths), pa.schema(fields))
+        opened = identify(paths)
+        return cls(tuple(paths), _footers(paths), opened)
 
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """As a view: DuckDB reads these columns only, and skips what filters rule out."""
-        cursor.execute(_view(columns, self._read))
+    def _columns_now(self) -> pa.Schema:
+        return _footers(self.paths)
 
     @property
     def _read(self) -> str:
-        return f"read_parquet({_list(self.paths)}, hive_partitioning=false, union_by_name=false)"
+        # A text that is no UTF-8 would stop the query, and one person would show: ? for each byte.
+        return (
+            f"read_parquet({_list(self.paths)}, {_PLAIN}, utf8_validation='replace', "
+            "binary_as_string=false, can_have_nan=true)"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CsvFiles:
+class CsvFiles(FileSet):
     """Files of text cells under the names of a header line.
 
     A record with too few cells is filled with missing ones, what is too much is cut off, and one
@@ -62,9 +108,7 @@ class CsvFiles:
     quote that is opened and never closed: its cell takes in what follows, up to the next quote.
     """
 
-    paths: tuple[str, ...]
     delimiter: str
-    columns: pa.Schema
 
     @classmethod
     def open(cls, paths: Sequence[str], *, delimiter: str) -> CsvFiles:
@@ -75,22 +119,26 @@ class CsvFiles:
                 expected='one character, as in "," or ";"',
                 given=InvalidArgument.describe_parameter(delimiter),
             )
-        headers = [_header(path, delimiter) for path in paths]
-        for path, header in zip(paths, headers, strict=True):
-            if header != headers[0]:
-                raise _differs(path, paths[0], "header lines")
-        return cls(tuple(paths), delimiter, pa.schema([(name, pa.string()) for name in headers[0]]))
+        opened = identify(paths)
+        return cls(tuple(paths), _headers(paths, delimiter), opened, delimiter)
 
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """As a view in which all is text and nothing is guessed from rows."""
+    def _columns_now(self) -> pa.Schema:
+        return _headers(self.paths, self.delimiter)
+
+    @property
+    def _read(self) -> str:
+        # With this new_line each of LF, CRLF and CR ends a row. Where the reader finds out by
+        # itself, a stray CR in a file of CRLF takes the next row along. In parallel, some lines
+        # would raise.
         kinds = ", ".join(f"{text(name)}: 'VARCHAR'" for name in self.columns.names)
-        options = (
-            f"columns={{{kinds}}}, auto_detect=false, header=true, delim={text(self.delimiter)}, "
-            "quote='\"', escape='\"', null_padding=true, ignore_errors=true, strict_mode=false, "
-            f"max_line_size={LONGEST_LINE}, parallel=false"  # in parallel, some lines would raise
+        return (
+            f"read_csv({_list(self.paths)}, {_PLAIN}, columns={{{kinds}}}, auto_detect=false, "
+            f"all_varchar=true, normalize_names=false, header=true, delim={text(self.delimiter)}, "
+            "quote='\"', escape='\"', comment='', skip=0, nullstr='', allow_quoted_nulls=true, "
+            "encoding='utf-8', compression='none', null_padding=true, ignore_errors=true, "
+            "store_rejects=false, strict_mode=false, new_line='\\n', "
+            f"max_line_size={LONGEST_LINE}, parallel=false)"
         )
-        read = f"read_csv({_list(self.paths)}, {options})"
-        cursor.execute(_view(columns, read))
 
 
 def find(patterns: Sequence[str | Path]) -> list[str]:
@@ -116,12 +164,32 @@ got 'nowhere/*.parquet' (str); check the path, which starts at the current folde
                 else no_such_file(pattern),
             )
         found += files
-    return found
+    return distinct(found)
+
+
+def distinct(paths: Sequence[str]) -> list[str]:
+    """Each file once, by the first of its names: patterns overlap, and links are names too.
+
+    Its rows would count twice otherwise. Nobody who names a file twice wants that, and where a row
+    counts once nothing needs to be refused.
+    """
+    names: dict[tuple[int, int], str] = {}
+    for file, path in zip(file_ids(paths), paths, strict=True):
+        names.setdefault(file, path)
+    return list(names.values())
 
 
 def file_ids(paths: Sequence[str]) -> list[tuple[int, int]]:
-    """What two names of one file have in common."""
+    """What all names of a file have in common."""
     return [(found.st_dev, found.st_ino) for found in map(os.stat, paths)]
+
+
+def identify(paths: Sequence[str]) -> Files:
+    """What changes when a file does."""
+    states = [(path, os.stat(path)) for path in paths]
+    return tuple(
+        (path, s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in states
+    )
 
 
 def no_such_file(pattern: str) -> str:
@@ -139,6 +207,18 @@ def no_such_file(pattern: str) -> str:
     return "check the path, which starts at the current folder"
 
 
+def _footers(paths: Sequence[str]) -> pa.Schema:
+    schemas = [_footer(path) for path in paths]
+    for path, schema in zip(paths, schemas, strict=True):
+        if schema.names != schemas[0].names or schema.types != schemas[0].types:
+            raise _differs(path, paths[0], "columns and types")
+    fields = [
+        pa.field(field.name, field.type, any(schema.field(i).nullable for schema in schemas))
+        for i, field in enumerate(schemas[0])
+    ]
+    return pa.schema(fields)
+
+
 def _footer(path: str) -> pa.Schema:
     schema = None
     with contextlib.suppress(pa.ArrowException, OSError):  # whose messages may quote the file
@@ -153,8 +233,20 @@ def _footer(path: str) -> pa.Schema:
     return schema.remove_metadata()
 
 
+def _headers(paths: Sequence[str], delimiter: str) -> pa.Schema:
+    headers = [_header(path, delimiter) for path in paths]
+    for path, header in zip(paths, headers, strict=True):
+        if header != headers[0]:
+            raise _differs(path, paths[0], "header lines")
+    return pa.schema([(name, pa.string()) for name in headers[0]])
+
+
 def _header(path: str, delimiter: str) -> list[str]:
-    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+    names: list[str] = []
+    with (
+        open(path, encoding="utf-8-sig", errors="replace", newline="") as file,
+        contextlib.suppress(csv.Error),  # a name of more than 128 KiB
+    ):
         names = next(csv.reader(file, delimiter=delimiter), [])
     if not names or "" in names or len(set(names)) < len(names):
         raise InvalidArgument(
@@ -173,11 +265,6 @@ def _differs(path: str, first: str, what: str) -> InvalidArgument:
         given=f"{Path(path).name}, which differs from {Path(first).name}",
         hint="name files of one kind, or write them anew with the same columns",
     )
-
-
-def _view(columns: Sequence[str], read: str) -> str:
-    names = ", ".join(map(quoted, columns))
-    return f"CREATE OR REPLACE TEMP VIEW {SOURCE} AS SELECT {names} FROM {read}"
 
 
 def _list(paths: Sequence[str]) -> str:

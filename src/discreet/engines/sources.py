@@ -21,7 +21,7 @@ from discreet.engines.backends import BackendTable
 from discreet.engines.duckdb_pass import DuckDbPass
 from discreet.engines.embedded import Stored, open_pass
 from discreet.engines.expressions import literal
-from discreet.engines.files import CsvFiles, ParquetFiles, file_ids, find
+from discreet.engines.files import CsvFiles, FileSet, ParquetFiles, file_ids, find
 from discreet.engines.frames import (
     ArrowTable,
     DuckDbTable,
@@ -36,9 +36,8 @@ from discreet.engines.passes import Pass
 from discreet.engines.postgres import PostgresPass
 from discreet.engines.prepared import Prepared
 from discreet.engines.query import build as build_query
-from discreet.engines.ranges import Files, identify
 from discreet.engines.reading import columns_needed, read_rows
-from discreet.engines.running import run
+from discreet.engines.running import FAILED, run
 from discreet.engines.spreading import SpreadQuery
 from discreet.errors import EngineError, InvalidArgument
 from discreet.query.checking import as_type
@@ -61,7 +60,6 @@ class IbisSource:
     kinds: Schema  #: what the columns are in storage
     schema: Schema  #: what they are declared to be
     given: object  #: what the caller opened
-    files: Files | None = None  #: as they were when domains were checked, if there are any
     prepared: Prepared = field(default_factory=Prepared)
 
     def __repr__(self) -> str:
@@ -141,12 +139,15 @@ class IbisSource:
     def _answer(
         self, request: Request, build: Build, columns: tuple[str, ...], opened: Pass
     ) -> Any:
-        self._check_files()
+        """From files that stay as they are meanwhile: none from half of a new one."""
+        before = self.stored.identity() if isinstance(self.stored, FileSet) else None
         query = self._prepared(request, build, columns, opened)
         opened.prepare()
-        answer = query.answer(opened)
-        self._check_files()
-        return answer
+        if self._changed() is None:
+            answer = query.answer(opened)
+            if before is None or before == cast(FileSet, self.stored).identity():
+                return answer
+        raise EngineError(FAILED)
 
     def _prepared(
         self, request: Request, build: Build, columns: tuple[str, ...], opened: Pass
@@ -161,12 +162,29 @@ class IbisSource:
         return self.prepared.query(request, opened, built)
 
     def _check_files(self) -> None:
-        """Are the files still those whose domains were checked?"""
-        if self.files is not None and identify(_paths(self.stored)) != self.files:
-            raise EngineError(
-                "the files of this table have changed since it was opened, when their values were "
-                "found to lie within the domains of the schema: open it again with dp.table"
+        if (changed := self._changed()) is not None:
+            raise changed
+
+    def _changed(self) -> InvalidArgument | None:
+        """What is wrong with files that lost their columns, or, where domains were checked, their
+        rows."""
+        if not isinstance(self.stored, FileSet):
+            return None
+        if not self.stored.is_as_opened():
+            return InvalidArgument(
+                name="table",
+                expected="files that have the columns they were opened with",
+                given="files that were removed, or replaced by others",
+                hint="open the table again",
             )
+        if any(field.domain for field in self.schema) and not self.stored.is_untouched():
+            return InvalidArgument(
+                name="table",
+                expected="files as they were when the domains of their columns were checked",
+                given="files that have changed since",
+                hint="open the table again",
+            )
+        return None
 
     def holds(self, public: PublicTable) -> bool:
         """Is that one of its files, or the very object that it was opened with?"""
@@ -188,7 +206,7 @@ def _is_distinct(opened: Pass, name: str) -> bool:
 
 
 def _paths(stored: Stored | BackendTable) -> tuple[str, ...]:
-    return stored.paths if isinstance(stored, ParquetFiles | CsvFiles) else ()
+    return stored.paths if isinstance(stored, FileSet) else ()
 
 
 def _check_size(request: Request) -> None:
@@ -329,10 +347,9 @@ def _declared(
         read = as_type(there, said.type or field.type, argument=argument)
         domain = said.domain_of(read.type, argument=argument)
         schema = schema.with_field(Field(field.name, read.type, read.nullable, domain))
-    files = identify(_paths(stored)) if any(field.domain for field in schema) else None
-    source = IbisSource(stored, name, kinds, schema, given, files or None)
+    source = IbisSource(stored, name, kinds, schema, given)
     check_domains(source)
-    if source.files is not None:
+    if isinstance(stored, FileSet):
         return source
     # What can change unseen is clamped each time, whatever was found in it once.
     live = Schema(tuple(replace(field, domain=None) for field in schema))
@@ -346,6 +363,7 @@ def check_domains(source: IbisSource) -> None:
         return
     columns = tuple(field.name for field in fields)
     outside = run(lambda: _outside(source, columns))
+    source._check_files()  # which did not change meanwhile
     for column, found in zip(columns, outside, strict=True):
         if found:
             raise InvalidArgument(
