@@ -186,6 +186,6 @@ def test_h4_only_static_optimizers_run():
     that nobody looked at."""
     names = {name for (name,) in duckdb.sql("SELECT name FROM duckdb_optimizers()").fetchall()}
     assert set(STATIC) < names
-    cursor = embedded._database().cursor()
+    cursor = embedded.database().cursor()
     ((off,),) = cursor.sql("SELECT current_setting('disabled_optimizers')").fetchall()
     assert set(off.split(",")) == names - set(STATIC)

@@ -2,16 +2,22 @@
 
 A cursor is a connection of its own, with views of its own, so threads do not meet. After a fork
 the child opens another database: the parent's locks and threads do not work there.
+
+Rows that do not fit into memory go to a folder that no other user can enter. A lock in it is held
+while its process lives, and what dead processes left is removed at the next start.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import ctypes
+import fcntl
 import os
 import tempfile
 import threading
-import uuid
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import duckdb
@@ -20,16 +26,34 @@ import pyarrow as pa
 
 from discreet.engines.duckdb_pass import STATIC, DuckDbPass
 from discreet.engines.progress import can_be_shown
+from discreet.errors import InvalidArgument
 
 SOURCE: Final = "source"
 
-_databases: dict[int, duckdb.DuckDBPyConnection] = {}
+_PREFIX: Final = "discreet-spill-"
+_LOCK: Final = "lock"
+
+
+@dataclass(frozen=True, eq=False)
+class _Database:
+    connection: duckdb.DuckDBPyConnection
+    folder: str
+    lock: int
+
+
+_database: _Database | None = None
 _opening = threading.Lock()
 
 
 def _after_fork() -> None:
-    global _opening
+    global _database, _opening
     _opening = threading.Lock()  # the parent may have held it
+    if _database is not None:
+        os.close(_database.lock)  # which would seem held after the parent's death
+        # Its destructor, here, would wait for threads that are not there and remove the parent's
+        # files. It never runs while somebody holds a reference.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(_database.connection))
+        _database = None
 
 
 os.register_at_fork(after_in_child=_after_fork)
@@ -50,7 +74,7 @@ class Stored(Protocol):
 
 def open_pass(stored: Stored, columns: Sequence[str], *, empty: bool = False) -> DuckDbPass:
     """One pass over some columns of a stored table, or over none of its rows if `empty`."""
-    cursor = _database().cursor()
+    cursor = database().cursor()
     # Progress is known only where a bar is enabled; DuckDB's own may not be drawn.
     cursor.execute("SET enable_progress_bar_print = false")
     cursor.execute(f"SET enable_progress_bar = {str(can_be_shown()).lower()}")
@@ -84,25 +108,98 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _database() -> duckdb.DuckDBPyConnection:
+def database() -> duckdb.DuckDBPyConnection:
+    """This process's database, opened when it is first asked for."""
+    global _database
     with _opening:
-        if os.getpid() not in _databases:
-            spill = Path(tempfile.gettempdir(), f"discreet-{uuid.uuid4().hex}")
-            settings: dict[str, Any] = {
-                "autoinstall_known_extensions": "false",  # no network
-                "autoload_known_extensions": "false",
-                "preserve_insertion_order": "false",
-                "python_enable_replacements": "false",  # no table is looked up among variables
-                "temp_directory": str(spill),
-            }
-            database = duckdb.connect(":memory:", config=settings)
-            database.execute("SET TimeZone = 'UTC'")
-            _keep_static_optimizers(database)
-            _databases[os.getpid()] = database
-        return _databases[os.getpid()]
+        if _database is None:
+            folder, lock = _spill_folder()
+            encrypted = _can_spill(folder, encrypted=True)
+            connection = duckdb.connect(":memory:", config=_settings(folder, encrypted=encrypted))
+            connection.execute("SET TimeZone = 'UTC'")
+            _keep_static_optimizers(connection)
+            _database = _Database(connection, folder, lock)
+        return _database.connection
 
 
-def _keep_static_optimizers(database: duckdb.DuckDBPyConnection) -> None:
-    names = [name for (name,) in database.sql("SELECT name FROM duckdb_optimizers()").fetchall()]
+def _keep_static_optimizers(connection: duckdb.DuckDBPyConnection) -> None:
+    names = [name for (name,) in connection.sql("SELECT name FROM duckdb_optimizers()").fetchall()]
     off = ",".join(name for name in names if name not in STATIC)
-    database.execute(f"SET GLOBAL disabled_optimizers = {text(off)}")
+    connection.execute(f"SET GLOBAL disabled_optimizers = {text(off)}")
+
+
+@atexit.register
+def _close() -> None:
+    if _database is not None:
+        _database.connection.close()
+        os.close(_database.lock)
+        _remove(_database.folder)
+
+
+def _settings(folder: str, *, encrypted: bool) -> dict[str, Any]:
+    return {
+        "autoinstall_known_extensions": "false",  # no network
+        "autoload_known_extensions": "false",
+        "enable_external_file_cache": "false",  # files may be replaced
+        "preserve_insertion_order": "false",
+        "python_enable_replacements": "false",  # no table is looked up among variables
+        "temp_directory": folder,
+        "temp_file_encryption": str(encrypted).lower(),
+    }
+
+
+def _can_spill(folder: str, *, encrypted: bool) -> bool:
+    """Try it: DuckDB 2.0.0 takes the setting, then fails at a spill for want of an extension."""
+    small = {**_settings(folder, encrypted=encrypted), "memory_limit": "2MB", "threads": 1}
+    with (
+        contextlib.suppress(duckdb.Error),
+        duckdb.connect(":memory:", config=small) as trial,
+    ):
+        trial.execute("CREATE TABLE filled AS SELECT hash(range) AS h FROM range(300000)")
+        spilled = trial.execute("FROM duckdb_temporary_files()").fetchall()
+        return bool(spilled) and trial.execute("SELECT count(h) FROM filled").fetchone() != (0,)
+    return False
+
+
+def _spill_folder() -> tuple[str, int]:
+    """A new folder of mode 0700, and the lock in it."""
+    place = os.environ.get("DISCREET_SPILL", "")
+    with contextlib.suppress(OSError):
+        place = os.path.abspath(place or tempfile.gettempdir())
+        _remove_stale(place)
+        while True:
+            folder = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
+            lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            # Another process that starts now may have taken it for a dead one's.
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(lock).st_nlink:
+                    return folder, lock
+            os.close(lock)
+    raise InvalidArgument(
+        name="DISCREET_SPILL",
+        expected="a folder to write to and to lock files in, for rows that do not fit into memory",
+        given=InvalidArgument.describe_parameter(place),
+        hint="set this variable to a folder on a local disk",
+    )
+
+
+def _remove_stale(place: str) -> None:
+    for name in os.listdir(place):
+        if name.startswith(_PREFIX):
+            _remove(os.path.join(place, name))
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder of ours, unless its process lives; whatever is odd about it, let it be."""
+    with contextlib.suppress(OSError), contextlib.ExitStack() as opened:
+        inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        opened.callback(os.close, inside)
+        if os.fstat(inside).st_uid != os.geteuid():
+            return
+        lock = os.open(_LOCK, os.O_RDWR | os.O_NOFOLLOW, dir_fd=inside)
+        opened.callback(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for name in os.listdir(inside):
+            os.unlink(name, dir_fd=inside)
+        os.rmdir(folder)

@@ -19,7 +19,7 @@ from ibis.common.exceptions import IbisError
 from discreet.engines.answering import check_cells
 from discreet.engines.backends import BackendTable
 from discreet.engines.duckdb_pass import DuckDbPass
-from discreet.engines.embedded import Stored, open_pass
+from discreet.engines.embedded import Stored, database, open_pass
 from discreet.engines.expressions import literal
 from discreet.engines.files import CsvFiles, FileSet, ParquetFiles, file_ids, find
 from discreet.engines.frames import (
@@ -70,6 +70,8 @@ class IbisSource:
         `spread`."""
         _check_size(request)
         self._check_files()
+        if not isinstance(self.stored, BackendTable):
+            database()  # whose refusal is for the caller
         asked, build = with_lookups(request)[0], build_query if most is None else _spread(most)
         on_postgres = isinstance(self.stored, BackendTable) and self.stored.is_postgres
         if (known := most is None and self.prepared.knows(asked)) and not on_postgres:
