@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from publishing.blocks import ROOT, Block, blocks_of, pictures_of
-from publishing.refresh import alike, roomy, said
+from publishing.refresh import alike, roomy
 from publishing.running import (
     PLAIN,
     SEED,
     checks_of,
     furnish,
+    near,
+    read_output,
     runs_here,
     same,
     without,
-    without_clocks,
-    words_of,
 )
 from publishing.site import relinked
 
@@ -86,7 +86,7 @@ def run(notebook: Any, checks: Sequence[str] = ()) -> dict[str, str]:
         furnish(Path(place))
         client = NotebookClient(
             notebook,
-            timeout=300,
+            timeout=1800,
             record_timing=False,
             coalesce_streams=True,
             resources={"metadata": {"path": place}},
@@ -132,19 +132,23 @@ def check(page: str) -> None:
         if str(cell["source"]).startswith("%%bash"):
             continue  # programs of their own draw noise of their own
         varies = bool(block and block.printed and block.printed.varies)
-        shown, known = _shown(cell, varies), _shown(old, varies)
-        assert shown == known, f"{place_of(page).name}, {cell['source'][:60]}: run `make refresh`"
+        where = f"{place_of(page).name}, {cell['source'][:60]}: run `make refresh`"
+        assert near(*(_printed(one, varies) for one in (old, cell))), where
+        assert all(
+            alike(*pair, varies=varies) for pair in zip(_drawn(old), _drawn(cell), strict=True)
+        ), where
 
 
-def _shown(cell: Any, varies: bool) -> list[Any]:
-    """What a cell shows, without clocks, and without numbers where they vary."""
-    outputs = cell.get("outputs", [])
-    read = words_of if varies else without_clocks
-    texts = [read(one["text"]) for one in outputs if "text" in one]
-    drawn = [
-        one["data"]["image/svg+xml"] for one in outputs if "image/svg+xml" in one.get("data", {})
-    ]
-    return [*texts, *([said(svg) for svg in drawn] if not varies else [])]
+def _printed(cell: Any, varies: bool) -> str:
+    """What a cell prints, without clocks, and without numbers where they vary."""
+    texts = (one["text"] for one in cell.get("outputs", []) if "text" in one)
+    return "\n".join(read_output(text, varies) for text in texts)
+
+
+def _drawn(cell: Any) -> list[str]:
+    """The pictures that a cell shows."""
+    told = (one.get("data", {}) for one in cell.get("outputs", []))
+    return [data["image/svg+xml"] for data in told if "image/svg+xml" in data]
 
 
 def write_all() -> None:

@@ -79,6 +79,12 @@ def test_a_changed_picture_and_a_changed_number_are_seen() -> None:
     moved = kept.replace('x="1"', 'x="2"')
     assert alike(kept, moved, varies=False)
     assert not alike(kept, kept.replace("7", "8"), varies=False)
+    last_digit = kept.replace("7", "7.00000000001"), kept.replace("7", "7.00000000002")
+    assert alike(*last_digit, varies=False)
+    assert alike(kept.replace("7", "0"), kept.replace("7", "−1e-17"), varies=False)
+    assert not alike(kept, kept.replace("7", "7.000001"), varies=False)
+    line, doubled, bent = '<path d="M0,0L5,5"', '<path d="M0,0L5,5L5,5"', '<path d="M0,0L5,9"'
+    assert alike(line, doubled, varies=False) and not alike(line, bent, varies=False)
     assert alike(kept, kept.replace("7", "8"), varies=True)
     assert not alike(kept, kept.replace(">age", ">year"), varies=True)
     [block] = blocks_of("```python\nprint(1)\n```\n\n```text\n1 row\n```\n")

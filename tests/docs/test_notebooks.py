@@ -32,5 +32,5 @@ def test_a_notebook_runs(page: str) -> None:
     """Catches what test_code_blocks.py catches on other pages: code that fails, an output or a
     result in a comment that is not the result, a picture that is not drawn."""
     command = [sys.executable, "-m", "publishing.notebooks", page]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr

@@ -22,7 +22,7 @@ def built(folder: Path) -> subprocess.CompletedProcess[str]:
         (folder / name).symlink_to(ROOT / name)
     shutil.copy(ROOT / "mkdocs.yml", folder)
     command = [ZENSICAL, "build", "--strict", "--config-file", "mkdocs.yml"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=1800)
 
 
 def test_the_site_is_complete_and_fetches_nothing(tmp_path: Path) -> None:
