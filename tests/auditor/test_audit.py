@@ -180,11 +180,19 @@ def test_a_leak_in_one_of_many_coordinates_is_found():
         assert dp.audit(run, (0, 1), dp.Pure(1), samples=8000, batched=True).violated
 
 
-def test_a_slow_function_gets_half_of_its_calls_to_test():
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands still but for what a test adds: ``clock[0] += seconds``."""
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    return now
+
+
+def test_a_slow_function_gets_half_of_its_calls_to_test(clock):
     """Catches an audit that uses its few outputs up before it tests, and says nothing of it."""
 
     def slow(value):
-        time.sleep(0.002)
+        clock[0] += 0.002
         return value
 
     finding = dp.audit(slow, (0, 1), dp.Pure(1), seconds=1.5)
@@ -262,10 +270,11 @@ def test_the_worst_of_many_pairs_is_found():
     assert not again.violated and again.lower_bound > 2.5
 
 
-def test_the_best_pair_is_found_in_a_long_list_in_little_time():
+def test_the_best_pair_is_found_in_a_long_list_in_little_time(clock):
     """Catches a search that ends with the first of many pairs because none stands out yet."""
 
     def run(value):
+        clock[0] += 2e-4
         return [0.0] * 8 if value < 60 else None
 
     pairs = [(-1, i) for i in range(64)]
@@ -300,10 +309,16 @@ def test_progress_is_told():
     assert shares == sorted(shares) and shares[-1] > 0.9 and told[0][1] == "a first look"
 
 
-def test_seconds_are_kept_roughly():
-    """No timing assertion but the sense of it: it ends, and it drew as long as it could."""
-    finding = dp.audit(laplace, (0, 1), dp.Pure(1), seconds=0.3, batched=True)
+def test_seconds_are_kept_roughly(clock):
+    """It ends, and it drew as long as it could."""
+
+    def timed(value, size):
+        clock[0] += 1e-5 * size
+        return laplace(value, size)
+
+    finding = dp.audit(timed, (0, 1), dp.Pure(1), seconds=0.3, batched=True)
     assert finding.samples > 1000 and not finding.violated
+    assert 0.15 < clock[0] < 3
 
 
 @pytest.mark.parametrize(

@@ -259,6 +259,7 @@ def test_slow_pipelines_are_run_a_few_times(run, monkeypatch):
         now[0] += 3600
         return run(rows, recorder)
 
+    monkeypatch.undo()  # the patience of other tests
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     finding = replay(slow, PAIR)
     assert finding.runs <= 5 + 2 * 4 and (finding.violated or "there is none" in str(finding))

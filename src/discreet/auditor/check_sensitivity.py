@@ -55,11 +55,13 @@ def check_sensitivity(
     by as little; integers are compared exactly, but for the root in l2.
 
     >>> import numpy as np
-    >>> print(check_sensitivity(lambda x: x.clip(0, 1).sum(), np.int64, 1, "add-remove"))
-    no violation found: the largest change in 2,000 tries was 1 in l1, and 1 is claimed under \
+    >>> bounded = {"claimed": 1, "relation": "add-remove", "tries": 500}
+    >>> print(check_sensitivity(lambda x: x.clip(0, 1).sum(), np.int64, **bounded))
+    no violation found: the largest change in 500 tries was 1 in l1, and 1 is claimed under \
 add-remove. That is not a proof
-    >>> print(check_sensitivity(lambda x: x.sum(), (0, 2**63 - 1), 2**63 - 1, "add-remove"))
-    violated: neighbours under add-remove were found in 2,000 tries whose answers are \
+    >>> wrapped = {"claimed": 2**63 - 1, "relation": "add-remove", "tries": 500}
+    >>> print(check_sensitivity(lambda x: x.sum(), (0, 2**63 - 1), **wrapped))
+    violated: neighbours under add-remove were found in 500 tries whose answers are \
 18446744073709551615 apart in l1, and 9223372036854775807 is claimed
     - worst[0] and worst[1] have 1 and 2 records; worst[1] has one record more: 1
     - [9223372036854775807] and [9223372036854775807, 1]
