@@ -41,11 +41,12 @@ disk suffice
     """
     outcome: list[Any] = []
     ours: list[DiscreetError] = []
-    done = threading.Event()
+    done, unwanted = threading.Event(), threading.Event()
 
     def worker() -> None:
         try:
-            outcome.append(work())
+            if not unwanted.is_set():
+                outcome.append(work())
         except DiscreetError as error:
             ours.append(error)
         except BaseException:
@@ -54,14 +55,16 @@ disk suffice
             done.set()
 
     thread = threading.Thread(target=worker, name="discreet-engine", daemon=True)
-    thread.start()
     try:
+        thread.start()
         with Bar(fraction) as bar:
             while not done.wait(TICK):
                 bar.update()
     except BaseException:
-        interrupt()
-        thread.join()
+        unwanted.set()
+        while thread.is_alive():
+            interrupt()  # more than once: an engine that has not begun forgets it
+            thread.join(TICK)
         raise
     thread.join()
     if outcome:
