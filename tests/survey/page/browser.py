@@ -2,14 +2,14 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from shutil import which
-from threading import Thread
+from threading import Condition, Thread
 from typing import Any
 
 import numpy as np
@@ -62,10 +62,22 @@ class Server:
     address: str
     requests: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
     status: int = 200
+    arrived: Condition = field(default_factory=Condition)
 
     @property
     def bodies(self) -> list[bytes]:
         return [body for method, _, _, body in self.requests if method == "POST"]
+
+    def wait_for(self, names: Iterable[str]) -> None:
+        """Until a request for each of these has come."""
+        wanted = set(names)
+
+        def missing() -> set[str]:
+            return wanted - {path.strip("/?") for _, path, _, _ in self.requests}
+
+        with self.arrived:
+            self.arrived.wait_for(lambda: not missing(), timeout=60)
+        assert not missing()
 
 
 @contextmanager
@@ -73,7 +85,10 @@ def running_server() -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            server.requests.append((self.command, self.path, dict(self.headers.items()), body))
+            with server.arrived:
+                told = (self.command, self.path, dict(self.headers.items()), body)
+                server.requests.append(told)
+                server.arrived.notify()
             self.send_response(200 if self.command == "OPTIONS" else server.status)
             self.send_header("Access-Control-Allow-Origin", "*")
             self.send_header("Access-Control-Allow-Headers", "content-type")
@@ -233,7 +248,7 @@ class Visitors:
             self._open.append(self._browser.new_context(bypass_csp=ignore_policy))
         context = self._open[-1] if before is None else before.context
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         if prepare:
             page.add_init_script(prepare)
         visit = Visit(page, context)
