@@ -83,6 +83,8 @@ TIMED = {
 }
 
 
+# By a clock, so what it finds is up to the processor: `make test-long`. The next test counts.
+@pytest.mark.long
 @pytest.mark.parametrize("name", TIMED)
 def test_a8_time_tells_nothing(name):
     """Jin et al. 2022: 20,000 timed draws; false-alarm rate 4e-8 (four tests at 1e-8)."""
@@ -109,6 +111,7 @@ def test_a8_the_same_work_whatever_is_drawn(law):
     assert len(logs) == 1
 
 
+@pytest.mark.long
 def test_a8_a_slow_sampler_is_seen():
     """The planted errors: work that grows with the draw, and a rare slow path that picks large
     draws."""
