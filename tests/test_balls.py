@@ -138,7 +138,7 @@ def test_child_forked_while_a_thread_computes_can_compute():
     inside.wait()
     child = os.fork()
     if child == 0:
-        free = balls._lock.acquire(timeout=5)
+        free = balls._lock.acquire(timeout=60)
         os._exit(0 if free else 1)
     leave.set()
     holder.join()

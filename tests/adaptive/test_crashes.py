@@ -52,7 +52,7 @@ def _start(place, moment, last):
 
 def _run(worker):
     """What it has answered, after it was let go."""
-    told, errors = worker.communicate("go\n", timeout=60)
+    told, errors = worker.communicate("go\n", timeout=900)
     return [int(line) for line in told.split()], errors
 
 

@@ -144,7 +144,7 @@ def test_a_reader_that_leaves_is_no_error(folder: Path) -> None:
     os.close(reader)
     code = "import sys; from discreet.app.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "release", "--help"]
-    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=900)
     os.close(writer)
     assert (ended.stderr, ended.returncode) == ("", 141)
 
@@ -183,7 +183,7 @@ def test_help_is_light(folder: Path) -> None:
         "import sys; from discreet.app.cli.main import main; main(['--help']); "
         "print(*sys.modules, sep='\\n')"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=900)
     loaded = set(told.stdout.split())
     heavy = {"ibis", "duckdb", "pyarrow", "sqlalchemy", "altair", "scipy", "flint", "numpy"}
     assert "discreet.app.cli.main" in loaded

@@ -46,7 +46,7 @@ def test_a9_workers_never_share_noise(method, tmp_path):
     script = tmp_path / "workers.py"
     script.write_text(WORKERS)
     command = [sys.executable, str(script), method]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert run.stdout.strip() == "distinct", run.stderr
 
 
@@ -56,7 +56,7 @@ def test_a9_the_planted_error_is_seen(tmp_path):
     planted = "from discreet.testing import SeededEntropy\nentropy._put_source(SeededEntropy(1))\n"
     script.write_text(WORKERS.replace("def first", planted + "\ndef first", 1))
     run = subprocess.run(
-        [sys.executable, str(script), "fork"], capture_output=True, text=True, timeout=120
+        [sys.executable, str(script), "fork"], capture_output=True, text=True, timeout=900
     )
     assert "were shared" in run.stderr
 

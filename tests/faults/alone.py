@@ -15,6 +15,6 @@ def run_alone(module: str, *arguments: str) -> tuple[int, str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=900,
     )
     return done.returncode, done.stdout
