@@ -14,8 +14,9 @@ import pyarrow as pa
 from discreet.engines.dialects import Dialect
 from discreet.engines.metadata import ibis_schema
 from discreet.engines.passes import Lookup, Pass
-from discreet.engines.postgres import PostgresPass
+from discreet.engines.postgres import PostgresPass, check_connection
 from discreet.engines.spark import SparkPass, collated
+from discreet.engines.turns import Turn
 from discreet.errors import EngineError
 from discreet.query.schema import Field, Schema, Type
 
@@ -42,13 +43,16 @@ class BackendTable:
         backend: Any = self.table.get_backend()
         return bool(backend.name == "postgres")
 
+    def check(self) -> None:
+        """Refuse a connection that cannot answer."""
+        self._check_process()
+        if self.is_postgres:
+            backend: Any = self.table.get_backend()
+            check_connection(backend.con)
+
     def open(self, columns: Sequence[str], *, empty: bool = False) -> Pass:
-        """One pass, over none of its rows if `empty`; a connection does not survive a fork."""
-        if os.getpid() != self.process:
-            raise EngineError(
-                "the connection of this table belongs to the process that opened it: "
-                "connect again in this one"
-            )
+        """One pass, over none of its rows if `empty`."""
+        self._check_process()
         backend: Any = self.table.get_backend()
         chosen = self.table.select(list(columns))
         chosen = chosen.limit(0) if empty else chosen
@@ -56,8 +60,15 @@ class BackendTable:
             case "pyspark":
                 return SparkPass(chosen, backend)
             case "postgres":
-                return PostgresPass(chosen, backend)
-        return BackendPass(chosen, backend)
+                return PostgresPass(chosen, backend, Turn(backend.con))
+        return BackendPass(chosen, backend, Turn(backend))
+
+    def _check_process(self) -> None:
+        if os.getpid() != self.process:  # a connection does not survive a fork
+            raise EngineError(
+                "the connection of this table belongs to the process that opened it: "
+                "connect again in this one"
+            )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +77,7 @@ class BackendPass:
 
     table: ir.Table
     backend: Any
+    turn: Turn
     beside: dict[str, Lookup] = field(default_factory=dict)
 
     @property
@@ -87,7 +99,8 @@ class BackendPass:
         return query
 
     def prepare(self) -> None:
-        """Nothing to do: Ibis brings public tables along with a query."""
+        """Wait for our turn; Ibis brings public tables along with a query."""
+        self.turn.take()
 
     def matches(self, name: str) -> int:
         """By Ibis, like everything here."""
@@ -101,7 +114,8 @@ class BackendPass:
         yield from self.backend.to_pyarrow_batches(query)
 
     def interrupt(self) -> None:
-        """Left to finish: there is no common way to stop a backend."""
+        """Left to finish if it runs: there is no common way to stop a backend."""
+        self.turn.stop()
 
     def fraction(self) -> None:
         """Not known."""
@@ -109,3 +123,4 @@ class BackendPass:
 
     def close(self) -> None:
         """The connection stays the caller's."""
+        self.turn.give()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import ibis
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     import duckdb
 
 BATCH: Final = 122_880  # rows
+# Connections of DuckDB are not for several threads at once, and which one a relation has cannot
+# be asked: so what lives on the caller's is copied one at a time.
+_copying = threading.Lock()
 _UNKNOWN: Final = pa.null()  # the type of a column that no expression can use
 
 
@@ -97,17 +102,16 @@ class Relation:
 
     relation: Any
 
-    @property
+    @cached_property
     def columns(self) -> pa.Schema:
         """From its own types."""
-        return self.relation.limit(0).to_arrow_table().schema
+        with _copying:
+            return self.relation.limit(0).to_arrow_table().schema
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
         """Through a stream, which can be read once, into a table, which can be read again."""
-        chosen = self.relation.project(", ".join(map(quoted, columns)))
-        cursor.register("incoming", chosen.to_arrow_reader(BATCH))
-        cursor.execute(f"CREATE OR REPLACE TEMP TABLE {SOURCE} AS FROM incoming")
-        cursor.unregister("incoming")
+        with _copying:
+            _copy(self.relation.project(", ".join(map(quoted, columns))), cursor)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,8 +135,9 @@ class DuckDbTable:
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
         """As a relation is."""
         backend: Any = self.table.get_backend()
-        chosen = backend.con.sql(str(backend.compile(self.table.select(list(columns)))))
-        Relation(chosen).attach(cursor, columns)
+        with _copying:
+            query = str(backend.compile(self.table.select(list(columns))))
+            _copy(backend.con.sql(query), cursor)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,6 +156,12 @@ class Records:
         """A column at a time."""
         arrays = [as_text(record.get(name) for record in self.records) for name in columns]
         cursor.register(SOURCE, pa.table(arrays, names=list(columns)))
+
+
+def _copy(relation: Any, cursor: duckdb.DuckDBPyConnection) -> None:
+    cursor.register("incoming", relation.to_arrow_reader(BATCH))
+    cursor.execute(f"CREATE OR REPLACE TEMP TABLE {SOURCE} AS FROM incoming")
+    cursor.unregister("incoming")
 
 
 def as_text(cells: Iterable[Any]) -> pa.Array:

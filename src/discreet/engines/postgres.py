@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ import pyarrow as pa
 from discreet.engines.dialects import Dialect
 from discreet.engines.embedded import quoted
 from discreet.engines.passes import Lookup
+from discreet.engines.turns import Turn
+from discreet.errors import InvalidArgument
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,6 +26,7 @@ class PostgresPass:
 
     table: ir.Table
     backend: Any
+    turn: Turn
     beside: dict[str, Lookup] = field(default_factory=dict)
 
     @property
@@ -60,7 +64,8 @@ class PostgresPass:
         """Whether the public tables can be brought: they are temporary ones."""
         if not self.beside:
             return True
-        with self.backend.con.cursor() as cursor:
+        self.turn.take()
+        with self._statements() as cursor:
             cursor.execute(
                 "SELECT has_database_privilege(current_database(), 'TEMP') "
                 "AND current_setting('transaction_read_only') = 'off'"
@@ -68,12 +73,13 @@ class PostgresPass:
             return bool(cursor.fetchone()[0])
 
     def prepare(self) -> None:
-        """Bring the public tables."""
+        """Bring the public tables, when it is our turn on the connection: until it is closed."""
+        self.turn.take()
         for name, lookup in self.beside.items():
             table = lookup.table
             kinds = ibis.Schema.from_pyarrow(table.schema)
             self.backend.create_table(name, schema=kinds, temp=True)
-            with self.backend.con.cursor() as cursor:
+            with self._statements() as cursor:
                 with cursor.copy(f'COPY "{name}" FROM STDIN') as copy:
                     for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
                         copy.write_row(row)
@@ -81,7 +87,7 @@ class PostgresPass:
 
     def matches(self, name: str) -> int:
         """By its own join."""
-        with self.backend.con.cursor() as cursor:
+        with self._statements() as cursor:
             cursor.execute(self.beside[name].matches(quoted(name)))
             return int(cursor.fetchone()[0])
 
@@ -90,8 +96,9 @@ class PostgresPass:
         yield from self.backend.to_pyarrow_batches(query)
 
     def interrupt(self) -> None:
-        """Ask the server to stop."""
-        self.backend.con.cancel()
+        """Ask the server to stop, unless it works for somebody else."""
+        if self.turn.stop():
+            self.backend.con.cancel()
 
     def fraction(self) -> None:
         """Not known."""
@@ -99,6 +106,39 @@ class PostgresPass:
 
     def close(self) -> None:
         """Drop the public tables; the connection stays the caller's."""
-        with self.backend.con.cursor() as cursor:
-            for name in self.beside:
-                cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
+        if not self.turn.taken:
+            return
+        try:
+            with self._statements() as cursor:
+                for name in self.beside:
+                    cursor.execute(f'DROP TABLE IF EXISTS "{name}"')
+        finally:
+            self.turn.give()
+
+    @contextlib.contextmanager
+    def _statements(self) -> Iterator[Any]:
+        """A cursor in a transaction of its own, so that the caller's stays as it is."""
+        with self.backend.con.transaction(), self.backend.con.cursor() as cursor:
+            yield cursor
+
+
+def check_connection(connection: Any) -> None:
+    """Refuse one that is closed, broken, or in a transaction that has failed."""
+    turn, answers = Turn(connection), False
+    turn.take()
+    try:
+        with (
+            contextlib.suppress(Exception),  # whose words are not for the caller
+            connection.transaction(),
+            connection.cursor() as cursor,
+        ):
+            answers = cursor.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        turn.give()
+    if not answers:
+        raise InvalidArgument(
+            name="table",
+            expected="on a connection that answers",
+            given="one that is closed, lost, or in a transaction that has failed",
+            hint="roll back, or connect again",
+        )

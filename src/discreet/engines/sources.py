@@ -69,9 +69,7 @@ class IbisSource:
         """Build the query, and run it on no rows; once for each question. With `most`, that of
         `spread`."""
         _check_size(request)
-        self._check_files()
-        if not isinstance(self.stored, BackendTable):
-            database()  # whose refusal is for the caller
+        self._check_stored()
         asked, build = with_lookups(request)[0], build_query if most is None else _spread(most)
         on_postgres = isinstance(self.stored, BackendTable) and self.stored.is_postgres
         if (known := most is None and self.prepared.knows(asked)) and not on_postgres:
@@ -113,6 +111,15 @@ class IbisSource:
             )
         if most is None:
             self.prepared.note(asked)
+
+    def _check_stored(self) -> None:
+        """Refuse what could not be read for reasons other than its rows."""
+        if isinstance(self.stored, BackendTable):
+            self.stored.check()
+        else:
+            database()
+        if (changed := self._changed()) is not None:
+            raise changed
 
     def measure(self, request: Request) -> Exact:
         """Compute; what fails after the first row is touched is an EngineError without detail."""
@@ -162,10 +169,6 @@ class IbisSource:
         if not isinstance(opened, DuckDbPass) or build is not build_query:
             return built()
         return self.prepared.query(request, opened, built)
-
-    def _check_files(self) -> None:
-        if (changed := self._changed()) is not None:
-            raise changed
 
     def _changed(self) -> InvalidArgument | None:
         """What is wrong with files that lost their columns, or, where domains were checked, their
@@ -365,7 +368,7 @@ def check_domains(source: IbisSource) -> None:
         return
     columns = tuple(field.name for field in fields)
     outside = run(lambda: _outside(source, columns))
-    source._check_files()  # which did not change meanwhile
+    source._check_stored()  # which did not change meanwhile
     for column, found in zip(columns, outside, strict=True):
         if found:
             raise InvalidArgument(

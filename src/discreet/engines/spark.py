@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +16,13 @@ import pyarrow as pa
 
 from discreet.engines.dialects import Dialect
 from discreet.engines.passes import Lookup
+
+_silent: Counter[int] = Counter()  # threads, by how many of our queries each is running
+
+
+def _may_be_logged(record: logging.LogRecord) -> bool:
+    """Nothing of ours; other threads log what they like, and end when they like."""
+    return not _silent[record.thread or 0]
 
 
 def spark_table(frame: Any) -> ir.Table:
@@ -73,14 +83,15 @@ class SparkPass:
 
         # PySpark logs the values that a failing query quotes.
         # of PySpark's own class: whoever asks for it first decides
-        logger = PySparkLogger.getLogger("SQLQueryContextLogger")
-        before, logger.disabled = logger.disabled, True
+        PySparkLogger.getLogger("SQLQueryContextLogger").addFilter(_may_be_logged)
+        thread = threading.get_ident()
+        _silent[thread] += 1
         self._session.addTag(self.tag)
         try:
             yield from self._session.sql(query).toArrow().to_batches()
         finally:
             self._session.removeTag(self.tag)
-            logger.disabled = before
+            _silent[thread] -= 1
 
     def interrupt(self) -> None:
         """Stop the jobs of this pass."""
