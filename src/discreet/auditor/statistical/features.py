@@ -8,7 +8,7 @@ outputs alone, never on what is claimed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -32,6 +32,13 @@ from discreet.auditor.statistical.forms import (
     sizes,
 )
 from discreet.auditor.statistical.outputs import Outputs, Reader, joined, row_keys
+from discreet.auditor.statistical.residues import (
+    ALL,
+    COARSE,
+    Residue,
+    lattices_apart,
+    telling_residues,
+)
 
 Column = FloatArray | NDArray[np.int64]  # floats are ordered, keys are not
 Reading = Callable[[FloatArray], Column]
@@ -44,7 +51,9 @@ _CORRELATED = 512  # coordinates among which those are looked for
 _RANKED = 1500  # outputs a side, to rank coordinates by
 _WHOLE = 512  # coordinates of outputs that are compared as a whole
 _ORDERED = 8  # coordinates whose order is looked at
-_BITS = 3  # coordinates whose bits are looked at
+_BITS = 3  # coordinates whose bits are looked at, and columns whose residues are
+_RESIDUES = 3  # of one column
+_SCANNED, _GLANCED = 2048, 512  # outputs a side, to look for them and to rank columns by them
 
 
 @dataclass(frozen=True)
@@ -69,19 +78,24 @@ def features(reader: Reader, first: Outputs, other: Outputs) -> Iterator[Feature
     if not width:
         return
     chosen = telling(first, other, _SINGLE)
-    yield from _coordinates(chosen[:_FIRST], alone=width == 1)
+    plain = list(_coordinates(chosen[:_FIRST], alone=width == 1))
     if width > 1:
-        yield from _rows(width, both)
-    for feature in _bits(first, chosen[:_BITS], alone=width == 1):
-        yield replace(feature, is_bits=True)
+        plain += _rows(width, both)
+    yield from plain
     few = sorted(chosen[:_PAIRED])
     pairs = dict.fromkeys((*telling_pairs(first, other, _PAIRS), *combinations(few, 2)))
-    for feature in (*_coordinates(chosen[_FIRST:], alone=False), *_pairs(list(pairs))):
+    further = [*_coordinates(chosen[_FIRST:], alone=False), *_pairs(list(pairs))]
+    for feature in (
+        *_bits(first, chosen[:_BITS], alone=width == 1),
+        *residues([*plain, *further], first, other),
+    ):
+        yield replace(feature, is_bits=True)
+    for feature in further:
         yield replace(feature, rank=1)
 
 
 def telling(first: Outputs, other: Outputs, most: int) -> list[int]:
-    """The coordinates that differ most, in means, spreads, parities or bits, most first."""
+    """The coordinates that differ most, in means, spreads, parities, bits or steps, most first."""
     ranked: list[int] = np.argsort(-_differing(first, other), kind="stable")[:most].tolist()
     return ranked
 
@@ -95,10 +109,10 @@ def apart(first: Outputs, other: Outputs) -> float:
 
 
 def _differing(first: Outputs, other: Outputs) -> FloatArray:
-    """For each coordinate, the largest difference of a mean in units of its error."""
+    """For each coordinate, the largest difference of a mean in units of its error; or of steps."""
     width = max(first.width, other.width)
     sides = [_sample(side, width) for side in (first, other)]
-    score = np.zeros(width)
+    score = lattices_apart(*sides)
     for reading in (_itself, np.square, _parity, lowest_bit):
         with np.errstate(all="ignore"):
             a, b = (reading(side) for side in sides)
@@ -204,6 +218,32 @@ def _bits(sample: Outputs, chosen: list[int], *, alone: bool) -> Iterator[Featur
         yield Feature(name, _at(i, exponents), exponent_words)
         yield Feature(f"last 8 bits of {y}", _at(i, low_bits), "{:08b}".format)
         yield Feature(f"fraction of {y}", _at(i, fraction))
+
+
+def residues(plain: list[Feature], first: Outputs, other: Outputs) -> Iterator[Feature]:
+    """Residues of the columns where they differ most, by the half that events are fitted to."""
+    numbers = [feature for feature in plain if feature.words is None]
+
+    def found(feature: Feature, most: int, moduli: Sequence[int]) -> list[tuple[float, Residue]]:
+        rows = min(most, len(first) // 2)
+        a, b = (_floats(feature, side.rows(0, rows)) for side in (first, other))
+        return telling_residues(a, b, moduli)
+
+    if len(numbers) > _BITS:
+        glances = [found(feature, _GLANCED, COARSE) for feature in numbers]
+        order = sorted(range(len(numbers)), key=lambda i: -glances[i][0][0] if glances[i] else 0.0)
+        numbers = [numbers[i] for i in order[:_BITS]]
+    for feature in numbers:
+        for _, residue in found(feature, _SCANNED, ALL)[:_RESIDUES]:
+            yield Feature(residue.named(feature.name), _residue_of(feature, residue), str)
+
+
+def _residue_of(feature: Feature, residue: Residue) -> Callable[[Outputs], Column]:
+    return lambda outputs: residue(_floats(feature, outputs))
+
+
+def _floats(feature: Feature, outputs: Outputs) -> FloatArray:
+    return feature.column(outputs).astype(np.float64, copy=False)
 
 
 def _rows(width: int, both: Outputs) -> Iterator[Feature]:
