@@ -15,6 +15,7 @@ from enum import Enum
 from typing import NoReturn
 
 from discreet.errors import InvalidArgument
+from discreet.printable import one_line
 
 
 class Relation(Enum):
@@ -92,7 +93,7 @@ class Unit:
             )
 
     def __str__(self) -> str:
-        return "a row" if self.column is None else f"all rows with one {self.column}"
+        return "a row" if self.column is None else f"all rows with one {one_line(self.column)}"
 
 
 def distance(x: Iterable[Hashable], y: Iterable[Hashable], relation: Relation | str) -> float:

@@ -172,12 +172,16 @@ def test_sensitivities_are_the_planners_and_no_less(relation, keys, bound):
             assert faults(tree, changed)
 
 
+def point(epsilon, delta, pairs):
+    return _point(epsilon, delta, pairs, Together(pairs)).heading
+
+
 def test_points_between_two_bounds_are_told_as_such():
     """Proved, refuted, or neither with numbers: catches a claim that passes as proved."""
     pairs = [(Range(F(1, 2)), 4), (Normal(F(1, 9)), 1)]
     exact = F(compose([*([BoundedRange("1/2")] * 4), GDP("1/3")]).delta(2))
-    headings = [_point(F(2), exact * share, pairs).heading for share in (F(1, 2), F(1), F(2))]
+    headings = [point(F(2), exact * share, pairs) for share in (F(1, 2), F(1), F(2))]
     assert headings == ["failed", "trusted", "proved"]
     many = [(Range(F(1, 1000)), 2000), (Normal(F(1)), 1)]
-    assert _point(F(2), F(1, 10**6), many).heading == "trusted"
-    assert _point(F(2), F(1, 10**9), [(Normal(F(1)), 1)]).heading == "failed"
+    assert point(F(2), F(1, 10**6), many) == "trusted"
+    assert point(F(2), F(1, 10**9), [(Normal(F(1)), 1)]) == "failed"

@@ -14,6 +14,7 @@ from discreet.certificate.form import misfits
 from discreet.errors import InvalidArgument
 from discreet.exact import round_up
 from discreet.guarantees import Guarantee
+from discreet.printable import one_line
 
 if TYPE_CHECKING:
     from discreet.certificate.verdict import Verdict
@@ -139,14 +140,13 @@ class Certificate:
         signed = "signed" if told["signature"] else "not signed"
         record, rows = told["ledger"], told["released"]["rows"]
         place = f"record {record['record']} of ledger {record['id']}" if record else "no ledger"
-        return "\n".join(
-            [
-                f"Certificate of a release from {told['dataset']}, {told['time']}",
-                told["query"]["words"],
-                f"Protects {told['protects']['words']}: {told['guarantee']['words']}.",
-                f"{rows:,} row{'s' * (rows != 1)}; {place}; {signed}.",
-            ]
+        lines = (
+            f"Certificate of a release from {told['dataset']}, {told['time']}",
+            told["query"]["words"],
+            f"Protects {told['protects']['words']}: {told['guarantee']['words']}.",
+            f"{rows:,} row{'s' * (rows != 1)}; {place}; {signed}.",
         )
+        return "\n".join(map(one_line, lines))
 
     __repr__ = __str__
 
@@ -171,7 +171,7 @@ def in_words(points: list[dict[str, str]]) -> str:
     if not points:
         return "no ε at a δ worth telling"
     epsilon, delta = (Fraction(points[0][name]) for name in ("epsilon", "delta"))
-    at = f" at δ = {float(delta):.6g}" if delta else ""
+    at = f" at δ = {round_up(delta):.6g}" if delta else ""
     return f"ε = {round_up(epsilon):.6g}{at}"
 
 

@@ -53,7 +53,7 @@ def _misfits(value: Any, rule: dict[str, Any], place: str) -> Iterator[str]:
     if "$ref" in rule:
         rule = schema()["$defs"][rule["$ref"].rpartition("/")[2]]
     if "anyOf" in rule:
-        if not any(not list(_misfits(value, option, place)) for option in rule["anyOf"]):
+        if all(any(_misfits(value, option, place)) for option in rule["anyOf"]):
             yield f"{place}: is of none of the forms it may have"
         return
     at = place or "the certificate"
@@ -64,9 +64,15 @@ def _misfits(value: Any, rule: dict[str, Any], place: str) -> Iterator[str]:
     if "type" in rule and not _is(value, rule["type"]):
         yield f"{at}: must be of type {rule['type']}"
         return
+    if isinstance(value, str) and len(value) > rule.get("maxLength", len(value)):
+        yield f"{at}: is too long a text"
+        return
     if "pattern" in rule and not re.fullmatch(rule["pattern"], value):
         yield f"{at}: is not written as it must be"
-    yield from _sizes(value, rule, at)
+    sizes = list(_sizes(value, rule, at))
+    if sizes:  # nothing inside of too long a list is looked at
+        yield from sizes
+        return
     if isinstance(value, dict):
         yield from _members(value, rule, place)
     if isinstance(value, list) and "items" in rule:

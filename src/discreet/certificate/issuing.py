@@ -21,6 +21,7 @@ from discreet.certificate.certificate import (
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.ledger.entry import Cost, Entry
+from discreet.printable import one_line
 from discreet.query.bought import protects
 from discreet.query.numbers import short
 from discreet.query.table_digest import columns_of, table_digest
@@ -139,8 +140,8 @@ def _error(frame: pa.Table, name: str) -> str:
 
     ends = pc.min_max(frame[name]).as_py()
     if ends["min"] is None or ends["min"] != ends["max"]:
-        return f"95 % of values are within the {name} beside them"
-    return f"95 % of values are within {short(ends['min'])} ({name})"
+        return one_line(f"95 % of values are within the {name} beside them")
+    return one_line(f"95 % of values are within {short(ends['min'])} ({name})")
 
 
 def _version() -> str:

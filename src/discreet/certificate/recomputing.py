@@ -17,7 +17,7 @@ from discreet.certificate.independent.derived import Derived, derive
 from discreet.certificate.independent.keys import key_faults
 from discreet.certificate.independent.pairs import Counted, Normal, Response
 from discreet.certificate.independent.questions import faults, too_few, unneeded
-from discreet.certificate.independent.reals import above, below
+from discreet.certificate.independent.reals import above, below, total
 from discreet.certificate.independent.rows import row_faults
 from discreet.errors import DiscreetError
 from discreet.guarantees import Guarantee
@@ -38,6 +38,9 @@ class Told:
 def recompute(document: dict[str, Any]) -> Iterator[Told]:
     """What follows from the printed numbers, and what does not."""
     mechanisms, promise = document["mechanisms"], document["guarantee"]
+    if sum(one["mechanism"] == "keys" for one in mechanisms) > 1:
+        yield Told("failed", "it discovers keys more than once")
+        return
     try:
         derived = [derive(one) for one in mechanisms]
     except _UNREADABLE as error:
@@ -50,8 +53,9 @@ def recompute(document: dict[str, Any]) -> Iterator[Told]:
     try:
         if not promise["points"]:
             yield Told("trusted", "what it comes to as (ε, δ): it tells none")
+        together = Together(pairs)
         for point in promise["points"]:
-            yield _point(Fraction(point["epsilon"]), Fraction(point["delta"]), pairs)
+            yield _point(Fraction(point["epsilon"]), Fraction(point["delta"]), pairs, together)
         for charge in document["charges"]:
             yield _charged(charge, pairs)
     except _UNREADABLE:
@@ -62,15 +66,16 @@ def recompute(document: dict[str, Any]) -> Iterator[Told]:
 def _claimed(promise: Any, mechanisms: list[Any], derived: list[Derived]) -> Told:
     """Is the guarantee that of the mechanisms, each and all together?"""
     try:
-        for told in (promise, *(one["guarantee"] for one in mechanisms)):
-            read = Guarantee.from_json(json.dumps(told))
-            if json.loads(read.to_json()) != told:  # there is one way to write each
-                return Told("failed", "its guarantee is not written as it must be")
+        # First, as it refuses all notions but the few that tables have.
         each = all(
             is_just(one["guarantee"], [found])
             for one, found in zip(mechanisms, derived, strict=True)
         )
         whole = is_just(promise, derived)
+        for told in (promise, *(one["guarantee"] for one in mechanisms)):
+            read = Guarantee.from_json(json.dumps(told))
+            if json.loads(read.to_json()) != told:  # there is one way to write each
+                return Told("failed", "its guarantee is not written as it must be")
     except _UNREADABLE as error:
         return Told("failed", f"its guarantee cannot be read: {_reason(error)}")
     if each and whole:
@@ -80,15 +85,14 @@ def _claimed(promise: Any, mechanisms: list[Any], derived: list[Derived]) -> Tol
     return Told("failed", f"{which} is not what sensitivity and noise give")
 
 
-def _point(epsilon: Fraction, delta: Fraction, pairs: list[Counted]) -> Told:
+def _point(epsilon: Fraction, delta: Fraction, pairs: list[Counted], together: Together) -> Told:
     """Is it (ε, δ)-private? Proved where an upper bound is at most δ, refuted where a lower bound
     is above it, and between the two it is said how near they are."""
     words = f"(ε, δ) = ({float(epsilon):.6g}, {float(delta):.6g})"
-    failing = sum((p.failing * n for p, n in pairs if isinstance(p, Response)), Fraction(0))
+    failing = total(p.failing * n for p, n in pairs if isinstance(p, Response))
     bounded = all(not isinstance(pair, Normal) for pair, _ in pairs)
     if bounded and total_loss(pairs) <= epsilon and failing <= delta:
         return Told("proved", f"{words}-privacy, by adding up the largest losses")
-    together = Together(pairs)
     if together.normal is not None and together.pieces == 1:
         normal = together.normal
         if certainly_at_most(lambda: normal.delta(epsilon), delta):

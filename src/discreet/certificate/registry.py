@@ -18,6 +18,7 @@ from discreet.certificate.form import misfits
 from discreet.certificate.yaml_text import yaml_text
 from discreet.errors import InvalidArgument
 from discreet.exact import number, round_up
+from discreet.printable import one_line
 from discreet.query.numbers import short
 
 CURATORS: Final = ("Government", "Industry", "Nonprofit")
@@ -131,7 +132,7 @@ def _privacy(document: dict[str, Any]) -> dict[str, Any]:
 
 def _implementation(document: dict[str, Any]) -> dict[str, str]:
     errors = [
-        f"{column['name']}: {column['error']}"
+        one_line(f"{column['name']}: {column['error']}")
         for column in document["released"]["columns"]
         if column["error"]
     ]
@@ -150,7 +151,7 @@ def _implementation(document: dict[str, Any]) -> dict[str, str]:
         "computed. Where its parameters come from is not part of the certificate.",
         "mechanisms": "\n".join(
             [
-                *(_mechanism(one) for one in document["mechanisms"]),
+                *(one_line(_mechanism(one)) for one in document["mechanisms"]),
                 "- Noise is exact on a grid of integers, so that there are no floating-point gaps; "
                 f"discreet {document['software']['discreet']}",
             ]

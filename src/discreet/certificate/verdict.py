@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from discreet.printable import one_line
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -33,5 +35,5 @@ class Verdict:
         lines = []
         for title, sentences in parts:
             if sentences:
-                lines += [f"{title}:", *(f"  - {sentence}" for sentence in sentences)]
+                lines += [f"{title}:", *(f"  - {one_line(sentence)}" for sentence in sentences)]
         return "\n".join(lines)

@@ -11,6 +11,7 @@ from discreet.errors import RelationMismatch
 from discreet.exact import Number
 from discreet.guarantees import Guarantee, Pure, compose
 from discreet.ledger.entry import Entry
+from discreet.printable import one_line
 
 _FIXED = (
     "a guarantee, provided that, as you say, all spends were fixed before the first answer was seen"
@@ -96,8 +97,10 @@ class History(Sequence[Entry]):
 
     def __repr__(self) -> str:
         lines = [
-            f"{entry.number:>6}  {entry.time:%Y-%m-%d %H:%M}  {entry.analyst or '-'}  "
-            f"{entry.question}  {entry.costs[0]}"
+            one_line(
+                f"{entry.number:>6}  {entry.time:%Y-%m-%d %H:%M}  {entry.analyst or '-'}  "
+                f"{entry.question}  {entry.costs[0]}"
+            )
             for entry in self.entries
         ]
         return "\n".join(lines) or "nothing was charged yet"

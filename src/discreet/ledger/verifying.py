@@ -11,6 +11,7 @@ from discreet.ledger.caps import Cap
 from discreet.ledger.journal import Journal, entry_of, reply_token
 from discreet.ledger.records import damaged, digest_of
 from discreet.ledger.state import State
+from discreet.printable import one_line
 
 if TYPE_CHECKING:
     from discreet.ledger.transactions import Row, Transaction
@@ -33,7 +34,7 @@ class Verification:
         return self.public_key is not None
 
     def __str__(self) -> str:
-        return "\n".join(self.sentences)
+        return "\n".join(map(one_line, self.sentences))
 
 
 def verify(journal: Journal) -> Verification:

@@ -18,6 +18,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.mechanisms.top_k import TopK
 from discreet.neighbors import Relation
+from discreet.printable import one_line
 from discreet.query.contribution import Contribution
 from discreet.query.parts import (
     Additive,
@@ -201,6 +202,6 @@ def _noise(moved: Sensitivity, money: Currency) -> Laplace | Gaussian:
 
 def protects(relation: Relation, unit: str | None) -> str:
     """Whom a guarantee protects, in words."""
-    who = "one row" if unit is None else f"all rows of one {unit}"
+    who = "one row" if unit is None else f"all rows of one {one_line(unit)}"
     how = "added or removed" if relation is Relation.ADD_REMOVE else "replaced"
     return f"{who}, {how}"

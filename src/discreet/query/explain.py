@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.printable import one_line
 from discreet.query.advice import warnings_for
 from discreet.query.aggregates.aggregate import Expected
 from discreet.query.bought import Bought, Chooser, Finder, Noise, protects
@@ -31,7 +32,7 @@ class Explanation:
         lines = [f"{i}. {sentence}" for i, sentence in enumerate(self.sentences, 1)]
         start = len(lines) + 1
         lines += [f"{i}. Warning: {text}" for i, text in enumerate(self.warnings, start)]
-        return "\n".join(lines)
+        return "\n".join(map(one_line, lines))
 
     def __iter__(self) -> Iterator[str]:
         yield from self.sentences

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet.printable import one_line
 from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.aggregates.commonest import Commonest
 from discreet.query.aggregates.counts import Count, CountUnits
@@ -35,14 +36,15 @@ values of ward; of rows where days > 0. Of each id, at most 3 groups and 5 rows 
     """
     asked = _listed([f"{_aggregate(one)} ({name})" for name, one in query.aggregates])
     first = f"{asked}{_groups(query.group, query.keys)}{_steps(query.table.steps)}."
-    return first[0].upper() + first[1:] + _kept(query.table.limit, query.table.unit.column)
+    kept = _kept(query.table.limit, query.table.unit.column)
+    return one_line(first[0].upper() + first[1:] + kept)
 
 
 def contribution_in_words(grouped: Grouped, *, rows: bool, coverage: Fraction, most: int) -> str:
     """The same for a bound on contributions that is bought."""
     unit = grouped.table.unit.column
     what = "rows in any one group" if rows else "groups"
-    return (
+    return one_line(
         f"A bound, at most {most:,}, on the {what} that a share of {float(coverage):g} of all "
         f"{unit} stays within{_groups(grouped.group, grouped.keys)}{_steps(grouped.table.steps)}."
     )

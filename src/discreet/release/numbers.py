@@ -11,6 +11,8 @@ from datetime import date, time
 from decimal import ROUND_CEILING, Decimal
 from typing import Final
 
+from discreet.printable import one_line
+
 INFINITE: Final = "∞"
 UNKNOWN: Final = "unknown"
 _MOST_DECIMALS = 9  # beyond, and from here on upwards, powers of ten are easier to read
@@ -81,7 +83,7 @@ def text(value: object) -> str:
             return f"{value:f}"
         case date() | time():
             return value.isoformat()
-    return "".join(c if c.isprintable() else "�" for c in str(value))
+    return one_line(str(value))
 
 
 def exact(value: object) -> object:

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from discreet.app.cli.printing import clean, console
+from discreet.app.cli.printing import console
+from discreet.printable import one_line
 
 
 @contextmanager
@@ -23,7 +24,7 @@ def shown_progress() -> Iterator[Callable[[float, str], None]]:
         task = bar.add_task("starting", total=1.0)
 
         def progress(done: float, words: str) -> None:
-            bar.update(task, completed=done, description=clean(words))
+            bar.update(task, completed=done, description=one_line(words))
 
         yield progress
 

@@ -14,9 +14,9 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from discreet.app.cli.amounts import in_words, short
-from discreet.app.cli.printing import clean
 from discreet.guarantees import Approx
 from discreet.guarantees.accounts.notions import plain, sum_of
+from discreet.printable import one_line
 
 if TYPE_CHECKING:
     from discreet.guarantees.accounts.filters import Filter
@@ -60,7 +60,7 @@ def account_line(
     """One account: its name, a bar, what is spent of what. ``free`` is what analysts spent, in
     the dataset's ``notion``, who have no cap."""
     indent = "  " if account.kind == "analyst" else ""
-    name = fitted(clean(f"{indent}{account.kind} {account.name}"), label)
+    name = fitted(one_line(f"{indent}{account.kind} {account.name}"), label)
     line = Text().append(name, "bold" if account.kind == "dataset" else "")
     releases = f", {_releases(account.releases)}"
     if account.filter is None:
@@ -137,7 +137,7 @@ def _people(entries: Sequence[Entry]) -> dict[str | None, str]:
     names: dict[str | None, str] = {}
     for entry in entries:
         if entry.analyst not in names:
-            own = _NOBODY if entry.analyst is None else clean(entry.analyst)
+            own = _NOBODY if entry.analyst is None else one_line(entry.analyst)
             names[entry.analyst] = own if len(names) < _MOST else "others"
     return names
 

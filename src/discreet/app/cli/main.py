@@ -13,8 +13,9 @@ import typer
 
 import discreet
 from discreet.app.cli import asking, audit, demo, exits, key, ledgers, survey, verify
-from discreet.app.cli.printing import clean, console, show_document
+from discreet.app.cli.printing import console, show_document
 from discreet.errors import InvalidArgument
+from discreet.printable import one_line
 
 # The class of typer's own complaints; where it lives depends on the version of typer.
 _UsageError: Any = typer.BadParameter.__mro__[1]
@@ -115,7 +116,7 @@ def _complain(document: dict[str, Any], code: int, *, as_json: bool) -> int:
     else:
         out = console(sys.stderr)
         out.print("error: ", style="bold red", end="")
-        out.print(clean(document["error"]["message"]), soft_wrap=True)
+        out.print(one_line(document["error"]["message"]), soft_wrap=True)
     return code
 
 

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from typer import Option
 
+from discreet.printable import one_line
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -40,21 +42,12 @@ def say(*lines: str, style: str | None = None) -> None:
     """Plain lines on standard output; what a terminal would obey is replaced."""
     out = console()
     for line in lines:
-        out.print(clean(line), style=style, soft_wrap=True)
+        out.print(one_line(line), style=style, soft_wrap=True)
 
 
 def note(line: str) -> None:
     """A line beside the answer, on standard error."""
-    console(sys.stderr).print(clean(line), style="dim", soft_wrap=True)
-
-
-def clean(line: str) -> str:
-    """Without characters that move a terminal's cursor or colour it.
-
-    >>> clean("A\\x1b[2J")
-    'A�[2J'
-    """
-    return "".join(c if c.isprintable() or c == "\n" else "�" for c in line)
+    console(sys.stderr).print(one_line(line), style="dim", soft_wrap=True)
 
 
 def show_document(command: str, result: Mapping[str, Any]) -> None:

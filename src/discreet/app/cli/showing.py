@@ -19,8 +19,8 @@ from discreet.app.cli.dialect import called
 from discreet.app.cli.drawing import account_line, fitted, notion_of, timeline
 from discreet.app.cli.outputs import check_places, key_files, ledger_files
 from discreet.app.cli.places import account_documents, spent_without_cap
-from discreet.app.cli.printing import clean
 from discreet.errors import InvalidArgument
+from discreet.printable import one_line
 
 if TYPE_CHECKING:
     from discreet.ledger import Account, Entry
@@ -37,7 +37,7 @@ def show_history(
     across = max(8, min(_BAR, out.width // 4))
     names = {account.name for account in chosen}
     groups = {name for account in chosen for name in account.groups}
-    out.print(Text(clean(f"{ledger.location}, ledger {ledger.id}"), style="dim"), soft_wrap=True)
+    out.print(Text(one_line(f"{ledger.location}, ledger {ledger.id}"), style="dim"), soft_wrap=True)
     for account in ledger.groups:
         if account.name in groups:
             out.print(account_line(account, label=label, width=across), soft_wrap=True)
@@ -53,7 +53,7 @@ def show_history(
         history = ledger.history(data.name, analyst)
         assert data.filter is not None
         out.print()
-        out.print(Text(clean(f"{data.name}: {_person(data)}"), style="bold"), soft_wrap=True)
+        out.print(Text(one_line(f"{data.name}: {_person(data)}"), style="bold"), soft_wrap=True)
         for line in timeline(history, data.filter, width=out.width):
             out.print(line, soft_wrap=True)
         unanswered = {entry.number for entry in ledger.unanswered(data.name)}
@@ -155,12 +155,12 @@ def _last(
     for entry in entries:
         cost = entry.costs[0]
         words = in_words(cost.notion, cost.amount, cost.slack)
-        name = fitted(clean(entry.analyst or "-"), who)
+        name = fitted(one_line(entry.analyst or "-"), who)
         line = Text(f"{entry.number:>6}  {entry.time:%Y-%m-%d %H:%M}  {name}  ")
         line.append(words, "bold")
         if entry.number in unanswered:
             line.append("  no answer", "yellow")
-        lines += _with_question(line, clean(entry.question), width)
+        lines += _with_question(line, one_line(entry.question), width)
     return lines
 
 

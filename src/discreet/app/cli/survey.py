@@ -10,7 +10,7 @@ from typer import Argument, Context, Option, Typer
 
 from discreet.app.cli.options import flat
 from discreet.app.cli.outputs import check_places
-from discreet.app.cli.printing import AsJson, clean, console, note, say, show_document
+from discreet.app.cli.printing import AsJson, console, note, say, show_document
 from discreet.app.cli.survey_answers import Given, answers_named, read_or_ask, tell
 from discreet.app.cli.survey_collect import Estimating, Shown, found_document, found_lines
 from discreet.app.cli.survey_files import (
@@ -81,7 +81,7 @@ def new(
     if printed.json:
         show_document("survey new", {"file": str(file), **_facts(form)})
         return
-    say(form.explain(), "", f"written to {file}")
+    say(*form.explain().splitlines(), "", f"written to {file}")
 
 
 @survey_app.command("respond")
@@ -183,7 +183,7 @@ def collect(
         document = found_document(result, central, shown)
         show_document("survey collect", document)
         return
-    say(*(clean(line) for line in found_lines(result, central, shown)))
+    say(*found_lines(result, central, shown))
 
 
 @survey_app.command("plan")

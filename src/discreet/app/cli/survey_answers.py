@@ -13,8 +13,9 @@ from typing import Annotated, Any
 from typer import Option
 
 from discreet.app.cli.dialect import called
-from discreet.app.cli.printing import clean, console, note
+from discreet.app.cli.printing import console, note
 from discreet.errors import InvalidArgument
+from discreet.printable import one_line
 
 _LISTED = 30  # options; of more, the exact text is asked for
 _SHORT = {"y": "yes", "n": "no"}
@@ -105,7 +106,7 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
 
 def tell(words: str) -> None:
     """What a respondent has to read, on standard error: as bright as what they type."""
-    console(sys.stderr).print(clean(words), soft_wrap=True)
+    console(sys.stderr).print(one_line(words), soft_wrap=True)
 
 
 def _asked(question: Any) -> Any:
@@ -132,7 +133,8 @@ def _typed() -> str:
     try:
         line = sys.stdin.readline()
     except KeyboardInterrupt:
-        note("\nstopped: nothing was randomized, sent or written")
+        note("")
+        note("stopped: nothing was randomized, sent or written")
         raise
     except UnicodeDecodeError:
         line = ""

@@ -13,9 +13,10 @@ from discreet.app.cli.dialect import translated
 from discreet.app.cli.options import flat
 from discreet.app.cli.outputs import check_places, key_files, ledger_files
 from discreet.app.cli.presence import check_there
-from discreet.app.cli.printing import AsJson, clean, console, note, say, show_document
+from discreet.app.cli.printing import AsJson, console, note, say, show_document
 from discreet.app.cli.public_keys import check_public
 from discreet.errors import InvalidArgument
+from discreet.printable import one_line
 
 if TYPE_CHECKING:
     from discreet.certificate import Certificate
@@ -210,5 +211,5 @@ def _tell(told: dict[str, list[str]]) -> None:
         if sentences:
             out.print(Text(f"{title}:", style=style))
         for sentence in sentences:
-            line = Text().append(f"  {mark} ", style).append(clean(sentence))
+            line = Text().append(f"  {mark} ", style).append(one_line(sentence))
             out.print(line, soft_wrap=not out.is_terminal)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from discreet.certificate.independent.grids import points
-from discreet.certificate.independent.needs import adds
+from discreet.certificate.independent.needs import adds, shared
 
 Document = Mapping[str, Any]
 Column = tuple[str, str, str]  # name, type, role
@@ -18,8 +18,10 @@ def answer_faults(
     tree: Document, mechanisms: Sequence[Document], released: Document
 ) -> Iterator[str]:
     """What does not fit, in sentences."""
+    tree, mechanisms = shared(tree, mechanisms)
     told = [(one["name"], one["type"], one["role"]) for one in released["columns"]]
-    if told != list(_columns(tree, mechanisms, empty=not released["rows"])):
+    wanted = _columns(tree, mechanisms, empty=not released["rows"])
+    if told != list(islice(wanted, len(told) + 1)):  # a count may ask for any number of them
         yield "the released columns are not those of the query's groups and aggregates"
     if any((one["error"] is None) == (one["role"] == "value") for one in released["columns"]):
         yield "an error is told where there is no value, or a value without its error"
@@ -46,7 +48,7 @@ def _pair(name: str, kind: str, error: str) -> Iterator[Column]:
     yield error, "real", "error"
 
 
-def _names(aggregate: Document) -> list[str]:
+def _names(aggregate: Document) -> Iterable[str]:
     name = aggregate["name"]
     match aggregate["kind"]:
         case "quantile" if aggregate["several"]:
@@ -57,7 +59,7 @@ def _names(aggregate: Document) -> list[str]:
         case "histogram":
             return [f"{name}_{category}" for category in aggregate["categories"]]
         case "top k" if aggregate["k"] > 1:
-            return [f"{name}_{rank}" for rank in range(1, aggregate["k"] + 1)]
+            return (f"{name}_{rank}" for rank in range(1, aggregate["k"] + 1))
         case "range":
             return ["lower", "upper"]
     return [name]
@@ -69,7 +71,9 @@ def _type(aggregate: Document, mechanisms: Sequence[Document], *, empty: bool) -
             return "integer"
         case "sum":  # in steps of 1 it is a whole number
             whole = any(
-                adds(one, aggregate, "sum") and one["part"]["grid"]["exponent"] == 0
+                "grid" in one.get("part", ())
+                and one["part"]["grid"]["exponent"] == 0
+                and adds(one, aggregate, "sum")
                 for one in mechanisms
             )
             return "integer" if whole else "real"

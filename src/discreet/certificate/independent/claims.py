@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from discreet.certificate.independent.derived import Derived
 from discreet.certificate.independent.discovery import Coin, dominated
-from discreet.certificate.independent.reals import read, read_count
+from discreet.certificate.independent.reals import read, read_count, total
 from discreet.errors import InvalidArgument
 
 Key = tuple[Any, ...]
@@ -46,7 +46,7 @@ def _others(parts: Mapping[Key, int]) -> dict[Key, int]:
 
 def _squares(parts: Mapping[Key, int]) -> Fraction:
     """The sum of μ² over Gaussian parts."""
-    return sum((key[1] ** 2 * n for key, n in parts.items() if key[0] == "gdp"), Fraction(0))
+    return total(key[1] ** 2 * n for key, n in parts.items() if key[0] == "gdp")
 
 
 def _read(document: Mapping[str, Any]) -> tuple[dict[Key, int], list[list[Coin]]]:
@@ -62,7 +62,9 @@ def _read(document: Mapping[str, Any]) -> tuple[dict[Key, int], list[list[Coin]]
             raise _unexpected("parts")
         part, count = pair[0], read_count(pair[1], "parts")
         if part.get("notion") == "keys":
-            coins += [_coins(part)] * count
+            if count > 1:  # keys are discovered once
+                raise _unexpected("keys")
+            coins.append(_coins(part))
             continue
         key = _key(part)
         claimed[key] = claimed.get(key, 0) + count

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.balls import precision
 from discreet.certificate.independent.pairs import Counted, Normal, Pair, Range, Response
-from discreet.certificate.independent.reals import above, real
+from discreet.certificate.independent.reals import above, real, total
 from discreet.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -50,12 +50,11 @@ class Together:
 
     def __init__(self, pairs: Sequence[Counted]) -> None:
         counts: Counter[Pair] = Counter()
-        squares = Fraction(0)
         for pair, count in pairs:
-            if isinstance(pair, Normal):
-                squares += pair.square * count  # normal losses compose to a normal loss
-            else:
+            if not isinstance(pair, Normal):
                 counts[pair] += count
+        # normal losses compose to a normal loss
+        squares = total(pair.square * n for pair, n in pairs if isinstance(pair, Normal))
         self.normal = Normal(squares) if squares else None
         if self.normal:
             counts[self.normal] = 1
@@ -72,8 +71,10 @@ class Together:
 
     @cached_property
     def step(self) -> Fraction:
-        """h, so that all sums of losses fit on the grid."""
-        return 2 * sum((_reach(p) * n for p, n in self.counts.items()), Fraction(0)) / _CELLS
+        """h, so that all sums of losses fit on the grid: a short number, rounded up."""
+        needed = 2 * total(_reach(p) * n for p, n in self.counts.items()) / _CELLS
+        fine = Fraction(2) ** (64 - needed.numerator.bit_length() + needed.denominator.bit_length())
+        return Fraction(ceil(needed * fine)) / fine
 
     @cached_property
     def _up(self) -> Masses:

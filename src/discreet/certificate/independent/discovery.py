@@ -10,9 +10,10 @@ The rule shows a key of n + 1 people with the largest probability that (ε, δ) 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, lcm
 from typing import Final
 
 from discreet.balls import precision
@@ -21,6 +22,7 @@ from discreet.errors import Refused
 
 Coin = tuple[Fraction, Fraction]  # shown without and with one person more
 MOST_SIZES: Final = 10**6 + 1  # as many as the mechanism itself allows
+_MOST_BITS: Final = 2**27  # of them all: for a δ of any use, as many as the sizes allow
 
 
 def coins(epsilon: Fraction, delta: Fraction) -> list[Coin]:
@@ -42,22 +44,28 @@ def coins(epsilon: Fraction, delta: Fraction) -> list[Coin]:
         p = table[-1]
         rest = max(0, -(-shrink * (one - p - chance) // fine))
         table.append(min(grow * p // fine + chance, one - rest, one))
-        if len(table) > MOST_SIZES:
+        if len(table) > MOST_SIZES or len(table) * bits > _MOST_BITS:
             raise Refused("discovered keys with a longer table than this version computes")
-    return [(Fraction(p, one), Fraction(q, one)) for p, q in pairwise(table)]
+    return list(pairwise(Fraction(p, one) for p in table))
 
 
 def largest_loss(table: list[Coin]) -> tuple[Fraction, Fraction]:
     """The least (ε, δ₀) that all coins keep, where δ₀ is the chance of a key of one person: ε is
     rounded up, and 0 at least."""
     failing = max(q for p, q in table if p == 0)
-    odds = [(q - failing) / p for p, q in table if p > 0]
-    odds += [(1 - p - failing) / (1 - q) for p, q in table if q < 1]
-    worst = max(odds, default=Fraction(1))
-    if worst <= 1:
+    # In whole numbers, as tables are long: a fraction is above another if its product is.
+    one = lcm(failing.denominator, *(x.denominator for coin in table for x in coin))
+    fails = failing.numerator * (one // failing.denominator)
+    above_one, below_one = 1, 1
+    for coin in table:
+        p, q = (x.numerator * (one // x.denominator) for x in coin)
+        for part, whole in ((q - fails, p), (one - p - fails, one - q)):
+            if whole > 0 and part * below_one > above_one * whole:
+                above_one, below_one = part, whole
+    if above_one <= below_one:
         return Fraction(0), failing
     with precision(256):
-        return above(real(worst).log()), failing
+        return above(real(Fraction(above_one, below_one)).log()), failing
 
 
 def dominated(table: list[Coin], claimed: list[Coin]) -> bool:
@@ -79,10 +87,14 @@ def _below(lines: list[Coin], claimed: list[Coin]) -> bool:
     places = [Fraction(1), *meets]  # one for each piece: where it begins
     heights = [q - k * p for k, (p, q) in zip(places, hull, strict=True)]
     far = hull[-1][1]  # the height from the last place on
-    return all(
-        (p > 0 or q <= far) and all(q - k * p <= h for k, h in zip(places, heights, strict=True))
-        for p, q in lines
-    )
+    slopes = [-p for p, _ in hull]
+
+    def held(p: Fraction, q: Fraction) -> bool:
+        # The line comes nearest where the pieces become flatter than it: the hull is convex.
+        piece = min(bisect_left(slopes, -p), len(hull) - 1)
+        return (p > 0 or q <= far) and q - places[piece] * p <= heights[piece]
+
+    return all(held(p, q) for p, q in lines)
 
 
 def _envelope(claimed: list[Coin]) -> list[Coin]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor
 from typing import Any, Final, NamedTuple
 
@@ -75,17 +76,32 @@ def is_grid_of(one: Document, bounds: Sequence[str]) -> bool:
 
     Squares are counted from the middle of what they can be, which halves what a row moves."""
     grid, squared = one["part"]["grid"], one["part"]["kind"] == "sum of squares"
-    lower, upper = (Fraction(end) for end in bounds)
+    if not _is_between(grid, *bounds):
+        return False
     fine = Fraction(2) ** grid["exponent"]
     step = 2 ** grid["shift"] / fine**2 if squared else 1 / fine
-    ends = (ceil(lower * fine), floor(upper * fine))
     offset = _largest_square(grid) // 2 if squared else 0
-    return (
-        (grid["lower"], grid["upper"]) == ends
-        and read(one["step"], "step") == step
+    return bool(
+        read(one["step"], "step") == step
         and grid["offset"] == offset
         and (squared or grid["shift"] == 0)
     )
+
+
+def _is_between(grid: Document, lower: str, upper: str) -> bool:
+    """⌈lower·2^e⌉ and ⌊upper·2^e⌋ are the ends, in whole numbers: it is asked of every aggregate
+    and every sum."""
+    exponent = grid["exponent"]
+    up, down = max(exponent, 0), max(-exponent, 0)
+    (n, d), (m, c) = _ratio(lower), _ratio(upper)
+    return bool(
+        -((-n << up) // (d << down)) == grid["lower"] and (m << up) // (c << down) == grid["upper"]
+    )
+
+
+@lru_cache(maxsize=4096)
+def _ratio(number: str) -> tuple[int, int]:
+    return Fraction(number).as_integer_ratio()
 
 
 def _largest_square(grid: Document) -> int:

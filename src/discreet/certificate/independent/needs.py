@@ -36,6 +36,21 @@ class Need(NamedTuple):
     own: str | None = None
 
 
+def shared(tree: Document, mechanisms: Sequence[Document]) -> tuple[Document, list[Document]]:
+    """The same documents, with equal columns as one object: `is` compares them at no cost."""
+    known: dict[str, Any] = {}
+
+    def one_of(document: Any) -> Any:
+        if document.get("column") is None:
+            return document
+        column = known.setdefault(canonical.text(document["column"]), document["column"])
+        return {**document, "column": column}
+
+    asked = [one_of(aggregate) for aggregate in tree.get("aggregates", ())]
+    bought = [{**one, "part": one_of(one["part"])} if "part" in one else one for one in mechanisms]
+    return ({**tree, "aggregates": asked} if asked else tree), bought
+
+
 def unanswered(tree: Document, mechanisms: Sequence[Document]) -> tuple[list[str], list[int]]:
     """Sentences about what is missing, and the places of mechanisms that nothing needs."""
     found: list[str] = []
@@ -112,7 +127,8 @@ def _ranks(aggregate: Document, tree: Document) -> Need:
         one
         for one in tree["aggregates"]
         if one["kind"] == "quantile"
-        and all(one[name] == aggregate[name] for name in ("column", "bounds", "step"))
+        and one["column"] is column
+        and all(one[name] == aggregate[name] for name in ("bounds", "step"))
     ]
     asked = sorted({Fraction(p) for one in alike for p in one["probabilities"]})
     together = [str(p) for p in asked]
@@ -151,7 +167,7 @@ def _chooses(one: Document, mechanism: str, kind: str, column: Any) -> bool:
 
 
 def _part(one: Document, kind: str, column: Any) -> bool:
-    return bool(one["part"]["kind"] == kind and one["part"].get("column") == column)
+    return bool(one["part"]["kind"] == kind and one["part"].get("column") is column)
 
 
 def _is(one: Document, *names: str) -> bool:

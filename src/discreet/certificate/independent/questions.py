@@ -13,7 +13,7 @@ from typing import Any, Final
 from discreet.auditor.contributions import Moved
 from discreet.certificate.independent.contributions import Presence, presence
 from discreet.certificate.independent.grids import extent, is_grid_of
-from discreet.certificate.independent.needs import FIELDS, unanswered
+from discreet.certificate.independent.needs import FIELDS, shared, unanswered
 from discreet.certificate.independent.reals import read
 
 Document = Mapping[str, Any]
@@ -46,6 +46,7 @@ def faults(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
     ]
     if tree["kind"] != "query":
         return found + list(_bought_bound(tree, mechanisms))
+    tree, mechanisms = shared(tree, mechanisms)
     who = presence(tree)
     if tree["contribution"] != {"groups": who.groups, "rows": who.rows, "total": who.total}:
         found.append("what one person adds does not follow from the query's bounds and keys")
@@ -76,7 +77,8 @@ def unneeded(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
     """What mechanisms are said to be for that no aggregate needs."""
     if tree["kind"] != "query":
         return []
-    return [str(mechanisms[place]["for"]) for place in unanswered(tree, mechanisms)[1]]
+    places = unanswered(*shared(tree, mechanisms))[1]
+    return [str(mechanisms[place]["for"]) for place in places]
 
 
 def _aggregates(tree: Document) -> Iterator[str]:
@@ -115,7 +117,7 @@ def _hides(one: Document, who: Presence, tree: Document) -> bool:
 def _moved(one: Document, who: Presence, tree: Document) -> Moved | None:
     part = one["part"]
     if part["kind"] in ("sum", "sum of squares"):
-        asked = [a for a in tree["aggregates"] if a.get("column") == part["column"]]
+        asked = [a for a in tree["aggregates"] if a.get("column") is part["column"]]
         fits = any(is_grid_of(one, a["bounds"]) for a in asked if "bounds" in a)
         return who.moves(*extent(part)) if fits else None
     if read(one["step"], "step") != 1:  # people and rows are whole

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Refused
 from discreet.exact import number
 
 if TYPE_CHECKING:
     from flint import arb
+
+_LONGEST: Final = 2**19  # bits of a common denominator
 
 
 def real(x: Fraction | int) -> arb:
@@ -29,6 +32,16 @@ def below(ball: arb) -> Fraction:
     """A fraction at or below every point of a finite ball."""
     mantissa, exponent = (int(part) for part in ball.lower().man_exp())
     return mantissa * Fraction(2) ** exponent
+
+
+def total(terms: Iterable[Fraction]) -> Fraction:
+    """Their exact sum. Common denominators of many made-up numbers grow beyond all use: refused."""
+    found = Fraction(0)
+    for term in terms:
+        found += term
+        if found.denominator.bit_length() > _LONGEST:
+            raise Refused("numbers that have too long a common denominator to add them up")
+    return found
 
 
 def read(value: object, name: str) -> Fraction:
