@@ -15,7 +15,7 @@ PAGE_PEERS := diffprivlib opendp smartnoise tumult
 FLOOR := 95
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test types lint docs refresh docs-peers gwas browser postgres test-long torture mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
+.PHONY: help demo test types lint docs refresh docs-peers gwas browser postgres test-long torture fuzz mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
 	bench-audit bench-surveys bench-overfitting clean
 .DELETE_ON_ERROR:
 
@@ -60,6 +60,11 @@ test-long: $(VENV)/.installed-dev ## run the tests that take minutes
 torture: $(VENV)/.installed-dev ## kill releases 22,000 times, and see that the ledger still adds up
 	$(BIN)/python -m tests.faults.torture --kills 20000 --at-once 2
 	$(BIN)/python -m tests.faults.torture --kills 2000 --postgres
+
+fuzz: $(VENV)/.installed-dev postgres ## 22,000 pairs of neighbours, drawn anew: nothing may tell them apart
+	$(BIN)/python -m tests.fuzz.run --pairs 20000 --engine duckdb
+	$(BIN)/python -m tests.fuzz.run --pairs 1000 --engine spark
+	$(BIN)/python -m tests.fuzz.run --pairs 1000 --engine postgres
 
 mutants: $(VENV)/.installed-dev ## plant errors in copies of our own code, and see that tests catch them
 	$(BIN)/python -m tests.mutants.run

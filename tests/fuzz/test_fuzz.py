@@ -1,0 +1,19 @@
+"""A few hundred pairs of neighbours, the same ones each time; `make fuzz` draws 22,000 new ones."""
+
+import pytest
+
+from tests.fuzz.report import script
+from tests.fuzz.run import fuzz
+from tests.fuzz.world import world
+
+SEED = "suite"
+
+
+@pytest.mark.parametrize(("engine", "pairs"), [("duckdb", 200), ("postgres", 40), ("spark", 12)])
+def test_nothing_tells_neighbours_apart(engine: str, pairs: int) -> None:
+    # Catches whatever breaks one of the six demands of `judging`, on any engine.
+    with world(engine) as here:
+        outcome = fuzz(engine, SEED, here, pairs=pairs)
+    assert not outcome.found, "\n".join(script(one.finding) for one in outcome.found.values())
+    assert outcome.pairs >= pairs
+    assert outcome.refused < outcome.pairs / 2  # most pairs reach the data
