@@ -128,7 +128,7 @@ def _extremes(finding: Finding, here: str) -> list[str]:
         f"for exact in ([{', '.join(columns[0])}],",
         f"              [{', '.join(columns[1])}]):",
         "    outputs = plan.outputs(plan.draw(dict(zip(plan.measures, exact))))",
-        "    print(_table({}, outputs).schema, list(_notes(plan, outputs)))",
+        "    print(_table({}, outputs).schema, list(_notes(plan)))",
     ]
 
 

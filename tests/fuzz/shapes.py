@@ -26,7 +26,7 @@ def shape(plan: Plan, columns: Any, listed: ListedKeys | None) -> dict[str, Any]
         "missing": [column.null_count for column in table.columns],
         "keys": None if keys is None else keys.to_pydict(),
         "columns": [repr(info) for info in infos],
-        "notes": list(running._notes(plan, outputs)),
+        "notes": list(running._notes(plan)),
         "suppressed": running._suppressed(plan),
     }
 
@@ -68,8 +68,7 @@ def _extreme(measure: Measure, name: str) -> int:
 
 
 def _filled(values: Any, number: int) -> Any:
-    """In the type that the engine gave, or in the one it gives where 64 bits do not hold it."""
-    kind = values.dtype if -(2**63) <= number < 2**63 else object
-    made = np.empty(values.shape, kind)
-    made[...] = number
+    """In the type that the engine gave."""
+    made = np.empty(values.shape, values.dtype)
+    made[...] = number if values.dtype == object else min(max(number, -(2**63)), 2**63 - 1)
     return made
