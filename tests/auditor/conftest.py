@@ -9,7 +9,8 @@ from discreet.auditor.replaying import settling
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A replay makes sure of what it has seen as often as it likes to, however long that takes: on
-    a busy machine it would give up earlier."""
+    """Whoever audits goes on for as long as it takes: on a busy machine a replay would make less
+    sure of what it has seen, and a verification leave neighbours out."""
     monkeypatch.setattr(settling, "_SECONDS", math.inf)
     monkeypatch.setattr(settling, "_BARE_SECONDS", math.inf)
+    monkeypatch.setattr("discreet.auditor.verify._SECONDS", math.inf)
