@@ -28,7 +28,8 @@ class Copy:
         self.folder, self._request = folder / number, request
         shutil.copytree(HERE / number, self.folder)
         self.key, self.public_key = (self.folder / f"throwaway.key{end}" for end in ("", ".pub"))
-        self.key.chmod(0o600)  # git does not keep it
+        for path in (*self.folder.glob("*.ledger*"), self.key):
+            path.chmod(0o600)  # git does not keep it
 
     def told(self, name):
         """What the ledger is known to hold."""
