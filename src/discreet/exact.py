@@ -80,6 +80,14 @@ def non_negative(value: object, *, name: str) -> Fraction:
     return exact
 
 
+def positive_float(value: object, *, name: str) -> float:
+    """Read a number above zero that a float holds, for what is computed in floats."""
+    exact = positive(value, name=name)
+    if not sys.float_info.min <= exact <= sys.float_info.max:
+        raise _out_of_range(value, name, "from 1e-307 to 1e308")
+    return float(exact)
+
+
 def probability(value: object, *, name: str) -> Fraction:
     """Read a probability strictly between zero and one."""
     exact = number(value, name=name)

@@ -454,14 +454,8 @@ ACCOUNTS = (
     Mutant(
         id="certificate-charge-count",
         file="certificate/independent/charges.py",
-        old=(
-            "            exact = sum((p.rho() * n for p, n in pairs if isinstance(p, Normal)), "
-            "Fraction(0))"
-        ),
-        new=(
-            "            exact = sum((p.rho() for p, n in pairs if isinstance(p, Normal)), "
-            "Fraction(0))"
-        ),
+        old="exact = total(p.rho() * n for p, n in pairs if isinstance(p, Normal))",
+        new="exact = total(p.rho() for p, n in pairs if isinstance(p, Normal))",
         kind="count forgotten",
         harm="a charge for one of ten mechanisms is told to be enough",
         tests=(

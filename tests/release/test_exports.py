@@ -12,6 +12,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Guarantee
+from discreet.release.exports import as_written
 
 NASTY = ['a "quote"', "a,comma", "a\r\nline", "é 内", "", "=1+1"]
 
@@ -26,10 +27,11 @@ def test_csv_is_read_back(make, tmp_path):
     result = make.build(frame, make.key("ward"), make.value("n"), make.error("n"))
     text = result.to_csv()
     rows = list(csv.reader(io.StringIO(text, newline="")))
-    assert [row[0] for row in rows[1:]] == NASTY
+    assert [as_written(row[0]) for row in rows[1:]] == NASTY
+    assert [row[0] for row in rows[1:-1]] == NASTY[:-1]
     assert [row[1] for row in rows[1:]] == ["1", "-2", "3", "", "1000000000000000", "0"]
     assert [row[2] for row in rows[1:]] == ["0.1", "1e-300", "inf", "", "0.6666666666666666", "5.0"]
-    assert text.startswith("ward,n,n_error\r\n") and text.endswith("=1+1,0,5.0\r\n")
+    assert text.startswith("ward,n,n_error\r\n") and text.endswith("\r\n'=1+1,0,5.0\r\n")
     assert result.to_csv(tmp_path / "r.csv") is None
     assert (tmp_path / "r.csv").read_bytes() == text.encode()
 

@@ -14,7 +14,7 @@ from discreet.auditor.searching.neighbouring import Changes, Sizes
 from discreet.auditor.searching.records import read_domain
 from discreet.auditor.searching.search import Raised, Search
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, non_negative, positive
+from discreet.exact import Number, integer, non_negative, positive_float
 from discreet.neighbors import Relation
 from discreet.spelling import spelled
 
@@ -165,4 +165,4 @@ def _tries(tries: int | None) -> int | None:
 
 
 def _seconds(seconds: Number | None) -> float | None:
-    return None if seconds is None else float(positive(seconds, name="seconds"))
+    return None if seconds is None else positive_float(seconds, name="seconds")

@@ -6,13 +6,15 @@ survive as long as they were written in full, as `Result.to_csv`, pandas and Pol
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument
 from discreet.query.table_digest import columns_of, table_digest
+from discreet.release.exports import as_written
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,12 +27,20 @@ def released_table(
 
     ``result`` is a path (Parquet, or CSV), an Arrow table, or what has a method ``to_arrow``.
     """
+    table = _read(result)
+    if table is None:
+        return None
+    found = _fitting(table, told)
+    if found is None and isinstance(result, str | os.PathLike):
+        found = _fitting(_unmarked(table), told)  # written by `Result.to_csv`, with its marks
+    return found
+
+
+def _fitting(table: pa.Table, told: Mapping[str, Any]) -> pa.Table | None:
     import pyarrow as pa
 
-    columns = told["columns"]
-    table = _read(result, columns)
-    wanted = [{"name": column["name"], "type": column["type"]} for column in columns]
-    if table is None or table.column_names != [column["name"] for column in wanted]:
+    wanted = [{"name": column["name"], "type": column["type"]} for column in told["columns"]]
+    if table.column_names != [column["name"] for column in wanted]:
         return None
     try:
         table = pa.table(
@@ -48,7 +58,7 @@ def is_distinct(keys: pa.Table) -> bool:
     return bool(keys.group_by(keys.column_names).aggregate([]).num_rows == keys.num_rows)
 
 
-def _read(result: Any, columns: Sequence[Mapping[str, Any]]) -> pa.Table | None:
+def _read(result: Any) -> pa.Table | None:
     import pyarrow as pa
 
     if hasattr(result, "to_arrow"):
@@ -67,7 +77,7 @@ def _read(result: Any, columns: Sequence[Mapping[str, Any]]) -> pa.Table | None:
             name="result", expected="the path of a file", given="one where no file is"
         )
     try:
-        return _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path, columns)
+        return _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
     except (pa.ArrowException, OSError, UnicodeError):
         return None  # no such table in it
 
@@ -78,16 +88,31 @@ def _parquet(path: Path) -> pa.Table:
     return pq.read_table(path)
 
 
-def _csv(path: Path, columns: Sequence[Mapping[str, Any]]) -> pa.Table:
+def _csv(path: Path) -> pa.Table:
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
-    texts = {column["name"]: pa.string() for column in columns}
-    return csv.read_csv(
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        names = next(csv.reader(file), [])
+    texts = {name: pa.string() for name in names}
+    return arrow_csv.read_csv(
         path,
-        convert_options=csv.ConvertOptions(column_types=texts, strings_can_be_null=False),
-        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(column_types=texts, strings_can_be_null=False),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
     )
+
+
+def _unmarked(table: pa.Table) -> pa.Table:
+    """Names and texts as they were before `Result.to_csv` made them harmless."""
+    import pyarrow as pa
+
+    columns = [
+        pa.array([None if cell is None else as_written(cell) for cell in column.to_pylist()])
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=list(map(as_written, table.column_names)))
 
 
 def _typed(column: Any, kind: str) -> Any:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from discreet.errors import InvalidArgument
-from discreet.exact import integer, positive, sqrt_up
+from discreet.exact import integer, positive_float, sqrt_up
 from discreet.guarantees.composition import Composition
 from discreet.guarantees.convolution.reading import Parts, Start
 from discreet.guarantees.gdp import GDP
@@ -58,7 +58,7 @@ def compose(
 def _read_limits(tolerance: float | None, memory: int) -> tuple[float | None, int]:
     """A tolerance of 1e-9 or more, and memory of a MiB or more."""
     if tolerance is not None:
-        tolerance = float(positive(tolerance, name="tolerance"))
+        tolerance = positive_float(tolerance, name="tolerance")
         if not _FINEST <= tolerance <= 1:
             raise InvalidArgument(
                 name="tolerance",

@@ -24,7 +24,11 @@ from discreet.ledger.tables import VERSION, statements
 from discreet.ledger.transactions import Transaction, check_version
 
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cell_size_check=ON", "trusted_schema=OFF")
-_SHAPE = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+# SQLite's own tables and indexes begin so, and nobody else's can; triggers and views are never its.
+_SHAPE = (
+    "SELECT type, name, sql FROM sqlite_master "
+    "WHERE type NOT IN ('table', 'index') OR substr(name, 1, 7) <> 'sqlite_'"
+)
 _MAGIC = b"SQLite format 3\0"
 _WAIT = 60  # seconds, for a program that is not ours; ours wait for the head's lock
 

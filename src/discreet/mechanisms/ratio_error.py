@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.exact import Number, positive, probability
+from discreet.exact import Number, positive, positive_float, probability
 from discreet.mechanisms.ratio_error_tails import (
     NARROW,
     Noise,
@@ -65,7 +65,7 @@ def tail_point(
 
 def _sizes(scale_s: Number, scale_n: Number, step: Number) -> tuple[float, float, float]:
     sizes = {"scale_s": scale_s, "scale_n": scale_n, "step": step}
-    s, n, grid = (float(positive(value, name=name)) for name, value in sizes.items())
+    s, n, grid = (positive_float(value, name=name) for name, value in sizes.items())
     return s, n, grid
 
 
@@ -110,7 +110,7 @@ def mean_error(
     >>> mean_error([1200, 50], [400, -3], **known).round(3)
     array([ 0.23, 20.  ])
     """
-    h = float(positive(half_width, name="half_width"))
+    h = positive_float(half_width, name="half_width")
     total, size = np.broadcast_arrays(np.asarray(S, np.float64), np.asarray(N, np.float64))
     miss = float(1 - probability(confidence, name="confidence"))
     s, n, grid = _sizes(scale_s, scale_n, step)
@@ -150,10 +150,10 @@ def expected_mean_error(
     >>> expected_mean_error([5, 400, 4000], **known).round(3)
     array([20.   ,  0.323,  0.032])
     """
-    h = float(positive(half_width, name="half_width"))
+    h = positive_float(half_width, name="half_width")
     half = (1 - probability(confidence, name="confidence")) / 2
     q = tail_point(scale_s, scale_n, h, noise=noise, confidence=1 - half, step=step)
-    y = single_tail(float(positive(scale_n, name="scale_n")), float(half), noise)
+    y = single_tail(positive_float(scale_n, name="scale_n"), float(half), noise)
     left = np.asarray(n, np.float64) - y
     with np.errstate(divide="ignore"):
         width = np.where(left > 0, float(q) * _OUT / np.maximum(left, 0), np.inf)
@@ -205,7 +205,7 @@ def std_error(variance: ArrayLike, error: ArrayLike, *, half_width: Number) -> F
     >>> std_error([4, 1], [0, 3], half_width=10)
     array([0., 1.])
     """
-    h = float(positive(half_width, name="half_width"))
+    h = positive_float(half_width, name="half_width")
     v, w = np.maximum(np.asarray(variance, np.float64), 0), np.asarray(error, np.float64)
     middle = np.sqrt(v)
     low, high = np.sqrt(np.maximum(v - w, 0)), np.sqrt(np.minimum(v + w, h * h))

@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive, probability
+from discreet.exact import Number, integer, positive_float, probability
 from discreet.guarantees import GDP, ZCDP, Pure
 from discreet.guarantees.accounts.filters import Filter
 from discreet.query.plan import Plan, make_plan
@@ -16,6 +16,7 @@ from discreet.query.table import Query
 
 _STEPS = 40
 _LARGEST = Fraction(10**6)
+_LARGEST_GROUP = 10**15  # rows
 _FOUR_DIGITS = Context(prec=4, rounding=ROUND_CEILING)  # so that it is charged as it is shown
 
 
@@ -30,6 +31,10 @@ def least_spend(
     """The plan of the least ε (ρ, μ on such an account) whose errors are all within `error`."""
     name = {Pure: "epsilon", ZCDP: "rho", GDP: "mu"}[type(account.limit)]
     size = 1 if group_size is None else integer(group_size, name="group_size", minimum=1)
+    if size > _LARGEST_GROUP:
+        given = InvalidArgument.describe_parameter(group_size)
+        expected = f"at most {_LARGEST_GROUP:,}"
+        raise InvalidArgument(name="group_size", expected=expected, given=given)
     known = None if delta is None else probability(delta, name="delta")
 
     def plan(amount: Fraction) -> Plan:
@@ -71,9 +76,11 @@ def _wanted(
 ) -> dict[str, float]:
     columns = {expected.name: expected for expected in plan.expected(size)}
     if isinstance(error, Mapping):
-        widths = {name: positive(width, name=f"error of {name}") for name, width in error.items()}
+        widths = {
+            name: positive_float(width, name=f"error of {name}") for name, width in error.items()
+        }
     else:
-        widths = dict.fromkeys(columns, positive(error, name="error"))
+        widths = dict.fromkeys(columns, positive_float(error, name="error"))
     for name in widths:
         if name not in columns:
             raise InvalidArgument(
@@ -88,4 +95,4 @@ def _wanted(
                 given="nothing",
                 hint="say for which size the error must hold, as in group_size=1000",
             )
-    return {name: float(width) for name, width in widths.items()}
+    return widths

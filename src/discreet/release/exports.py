@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from discreet.release.result import Result
 
 _ROWS = 65536  # written at a time
+# A spreadsheet computes what begins so; the mark itself is marked too.
+_COMPUTED = {*"=+-@'\t\r\n＝＋－＠"}
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # not tabs and line ends
+_ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|\\)")
 
 
 def to_polars(frame: pa.Table) -> pl.DataFrame:
@@ -58,7 +63,7 @@ def to_csv(frame: pa.Table, path: str | PathLike[str] | None) -> str | None:
 
 def _write_csv(frame: pa.Table, file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow(frame.column_names)
+    writer.writerow(map(harmless, frame.column_names))
     for batch in frame.to_batches(max_chunksize=_ROWS):
         writer.writerows(zip(*map(_written, batch.columns), strict=True))
 
@@ -67,10 +72,35 @@ def _written(column: pa.Array) -> list[Any]:
     import pyarrow as pa
 
     cells: list[Any] = column.to_pylist()
-    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_string)
-    if any(of_kind(column.type) for of_kind in kinds):
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return cells  # written in full as they are: the writer uses repr for floats
-    return [exact(cell) for cell in cells]
+    return [harmless(cell) if isinstance(cell, str) else exact(cell) for cell in cells]
+
+
+def harmless(text: str) -> str:
+    """A text as a cell that no spreadsheet computes and no terminal obeys.
+
+    Only if it needs to be: ``'`` stands before it, and backslashes and control characters in it
+    are written with a backslash, so that `as_written` finds the text again.
+
+    >>> print(harmless("=1+1"), harmless("'tis"), harmless("\\x1b[2J"), harmless("a = b"))
+    '=1+1 ''tis '\\x1b[2J a = b
+    """
+    if text.lstrip(" ")[:1] not in _COMPUTED and not _CONTROL.search(text):
+        return text
+    doubled = text.replace("\\", "\\\\")
+    return "'" + _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", doubled)
+
+
+def as_written(cell: str) -> str:
+    """What `harmless` was given.
+
+    >>> [as_written(harmless(text)) == text for text in ("=1+1", "'", "\\t\\\\x41", "a\\nb")]
+    [True, True, True, True]
+    """
+    if not cell.startswith("'"):
+        return cell
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "\\", cell[1:])
 
 
 def to_parquet(result: Result, path: str | PathLike[str]) -> None:

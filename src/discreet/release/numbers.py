@@ -17,6 +17,7 @@ INFINITE: Final = "∞"
 UNKNOWN: Final = "unknown"
 _MOST_DECIMALS = 9  # beyond, and from here on upwards, powers of ten are easier to read
 _LARGEST = 10.0**15
+_LEAST = 1e-300  # of an error whose digits are counted
 _DUST = 1e-9  # relative: 6.000000000001 is 6, not 7
 
 
@@ -32,7 +33,7 @@ def value_and_error(value: object, error: float) -> tuple[str, str]:
         value = int(value) if value == value.to_integral_value() else float(value)
     if not isinstance(value, int | float) or not math.isfinite(value):
         return text(value), number(error)
-    if error == 0 or not math.isfinite(error):
+    if error < _LEAST or not math.isfinite(error):
         return number(value), number(error)
     whole = isinstance(value, int) and error >= 1
     decimals = 0 if whole else max(1 - math.floor(math.log10(error)), 0)

@@ -22,7 +22,7 @@ def public(other: Any, rows: int, *, name: str) -> FloatArray:
     """
     try:
         numbers = np.atleast_1d(np.asarray(other, dtype=float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.array([np.nan])
     fits = numbers.ndim == 1 and len(numbers) in (1, rows)
     if isinstance(other, str | bytes) or not fits or not np.all(np.isfinite(numbers)):

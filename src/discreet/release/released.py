@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -203,4 +204,6 @@ def _called(thing: Any, *, tight: bool = False) -> str:
     if isinstance(thing, Released):
         loose = tight and " " in thing.name and not thing.name.startswith("sum of ")
         return f"({thing.name})" if loose else thing.name
-    return f"{thing:g}" if isinstance(thing, int | float) else "numbers"
+    if isinstance(thing, int | float) and abs(thing) <= sys.float_info.max:
+        return f"{thing:g}"
+    return "numbers"

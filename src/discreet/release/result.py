@@ -117,7 +117,11 @@ class Result:
         return list(self.frame.to_pylist())
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
-        """Write the table as CSV (RFC 4180, UTF-8) to ``path``; without one, return it as text."""
+        """Write the table as CSV (RFC 4180, UTF-8) to ``path``; without one, return it as text.
+
+        A text that a spreadsheet would take for a formula, or that holds control characters, is
+        written with ``'`` before it; ``verify(result=...)`` reads it as what it was.
+        """
         return exports.to_csv(self.frame, path)
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
@@ -128,7 +132,7 @@ class Result:
     def batches(self, size: int = 65536) -> Iterator[pa.RecordBatch]:
         """The table in Arrow record batches of at most ``size`` rows; 65,536 if left out."""
         size = integer(size, name="size", minimum=1)
-        return iter(self.frame.to_batches(max_chunksize=size))
+        return iter(self.frame.to_batches(max_chunksize=min(size, max(1, len(self)))))
 
     # -- what it holds -------------------------------------------------------------------------
 

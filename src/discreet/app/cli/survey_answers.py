@@ -106,7 +106,8 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
 
 def tell(words: str) -> None:
     """What a respondent has to read, on standard error: as bright as what they type."""
-    console(sys.stderr).print(one_line(words), soft_wrap=True)
+    for line in words.split("\n"):
+        console(sys.stderr).print(one_line(line), soft_wrap=True)
 
 
 def _asked(question: Any) -> Any:

@@ -139,9 +139,9 @@ class Shown:
         if self.plot is not None:
             result.plot().save(self.plot)
         if self.out is not None and self.out.suffix.lower() == ".csv":
-            import pyarrow.csv as pa_csv
+            from discreet.release.exports import to_csv
 
-            pa_csv.write_csv(result.to_arrow(), self.out)
+            to_csv(result.to_arrow(), self.out)
         elif self.out is not None:
             import pyarrow.parquet as pq
 

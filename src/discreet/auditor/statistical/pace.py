@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from discreet.auditor.statistical.sampling import Sampler
 from discreet.errors import InvalidArgument
-from discreet.exact import integer, positive
+from discreet.exact import integer, positive_float
 
 _SECONDS = 5.0
 _SCREEN, _CHOOSE, _COMPARE = 0.2, 0.4, 0.55  # of the time, up to their end
@@ -158,5 +158,5 @@ def read_pace(seconds: float | None, samples: int | None, started: float) -> Pac
         )
     if samples is not None:
         return Pace(None, integer(samples, name="samples", minimum=64), started)
-    given = _SECONDS if seconds is None else float(positive(seconds, name="seconds"))
+    given = _SECONDS if seconds is None else positive_float(seconds, name="seconds")
     return Pace(given, None, started)

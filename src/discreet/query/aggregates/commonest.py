@@ -47,7 +47,9 @@ class Commonest:
         value, candidates = read_listed(value, self.candidates, name="candidates")
         if self.k > len(candidates):
             raise InvalidArgument(
-                name="k", expected=f"at most the {len(candidates)} candidates", given=str(self.k)
+                name="k",
+                expected=f"at most the {len(candidates)} candidates",
+                given=InvalidArgument.describe_parameter(self.k),
             )
         return replace(self, column=value, label=label, candidates=candidates)
 

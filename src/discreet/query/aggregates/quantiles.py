@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet import exact
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, positive
+from discreet.exact import Number, positive, round_up
 from discreet.query.aggregates.aggregate import (
     ColumnLike,
     Expected,
@@ -85,7 +85,7 @@ class Quantile:
             raise InvalidArgument(
                 name="bounds",
                 expected="wide enough for two points of the grid",
-                given=f"bounds without two multiples of {float(1 / scale):g}",
+                given=f"bounds without two multiples of {round_up(1 / scale):g}",
                 hint="say a smaller step=, or cast the column to real",
             )
         return Grid(exponent, low, high)
