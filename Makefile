@@ -16,7 +16,7 @@ FLOOR := 95
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test types lint docs refresh docs-peers gwas browser postgres test-long torture fuzz mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
-	bench-audit bench-surveys bench-overfitting clean
+	bench-audit bench-surveys bench-overfitting timing clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -96,6 +96,9 @@ bench-surveys: $(VENV)/.installed-dev .venv-peer-pureldp/.installed ## survey an
 
 bench-overfitting: $(VENV)/.installed-dev ## attack each kind of holdout 1,000 times
 	$(BIN)/python -m benchmarks.overfitting
+
+timing: $(VENV)/.installed-dev ## time releases on ten pairs of neighbours: an hour, with nothing else running
+	$(BIN)/python -m benchmarks.neighbours
 
 clean: ## remove environments, caches and results
 	rm -rf $(VENV) $(PEERS) .venv-peer-* benchmarks/results build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
