@@ -1,6 +1,7 @@
 """H11: how many numbers one person touches, where a group has several of them."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -120,3 +121,10 @@ def test_h11_the_planner_and_the_verifier_agree():
             moved = noise.sensitivity
             assert (moved.l0, moved.linf, moved.l1) == (told.l0, told.linf, told.l1)
             assert told.square <= moved.l2**2 <= told.square * (1 + 1e-15)
+
+
+def test_h11_certificates_of_the_first_version_verify_and_say_so():
+    """Catches an old certificate that is refused, or whose wrong number is confirmed."""
+    golden = Path(__file__).parents[1] / "golden" / "1" / "certificates"
+    verdict = dp.Certificate.load(golden / "plain-visits-histogram.json").verify()
+    assert verdict.ok and any("(l0)" in one for one in verdict.trusted)

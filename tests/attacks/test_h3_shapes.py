@@ -92,3 +92,14 @@ def test_h3_a_choice_among_no_groups_has_a_type(monkeypatch):
     )
     assert result.to_arrow().schema.field("top").type == pa.string()
     assert any("known only beside a count" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("most", [2**23, 2**23 + 1, 2**30, 10**12])
+def test_h3_certificates_of_large_sums_verify(most):
+    """Catches a verifier that expects another type than the plan gives."""
+    table = dp.table(pa.table({"x": [1, 2, 3]}))
+    query = table.agg(s=dp.sum("x", bounds=(0, most)))
+    result = dp.Session(table, budget=dp.Pure(1)).release(query, epsilon=1)
+    assert result.certificate.verify(result=result).ok
+    whole = pa.types.is_integer(result.to_arrow().schema.field("s").type)
+    assert whole == (most <= 2**23)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice, pairwise, zip_longest
 from typing import Any
 
 from discreet.certificate.independent.grids import points
@@ -21,7 +21,11 @@ def answer_faults(
     tree, mechanisms = shared(tree, mechanisms)
     told = [(one["name"], one["type"], one["role"]) for one in released["columns"]]
     wanted = _columns(tree, mechanisms, empty=not released["rows"])
-    if told != list(islice(wanted, len(told) + 1)):  # a count may ask for any number of them
+    wanted = islice(wanted, len(told) + 1)  # a count may ask for any number of them
+    if not all(
+        one is not None and other is not None and _is(one, other)
+        for one, other in zip_longest(told, wanted)
+    ):
         yield "the released columns are not those of the query's groups and aggregates"
     if any((one["error"] is None) == (one["role"] == "value") for one in released["columns"]):
         yield "an error is told where there is no value, or a value without its error"
@@ -41,6 +45,10 @@ def _columns(tree: Document, mechanisms: Sequence[Document], *, empty: bool) -> 
         kind = _type(aggregate, mechanisms, empty=empty)
         for name in _names(aggregate):
             yield from _pair(name, kind, f"{name}_{suffix.get(aggregate['kind'], 'error')}")
+
+
+def _is(told: tuple[str, str, str], wanted: Column) -> bool:
+    return (told[0], told[2]) == (wanted[0], wanted[2]) and told[1] in wanted[1].split()
 
 
 def _pair(name: str, kind: str, error: str) -> Iterator[Column]:
@@ -66,19 +74,22 @@ def _names(aggregate: Document) -> Iterable[str]:
 
 
 def _type(aggregate: Document, mechanisms: Sequence[Document], *, empty: bool) -> str:
+    """The type, or several with spaces between them: version 0.1.0 decided some by values."""
     match aggregate["kind"]:
         case "count" | "count units" | "histogram":
             return "integer"
-        case "sum":  # in steps of 1 it is a whole number
-            whole = any(
-                "grid" in one.get("part", ())
-                and one["part"]["grid"]["exponent"] == 0
-                and adds(one, aggregate, "sum")
+        case "sum":  # in steps of 1 it is a whole number, if 64 bits surely hold it
+            grids = [
+                one["part"]["grid"]
                 for one in mechanisms
-            )
-            return "integer" if whole else "real"
+                if "grid" in one.get("part", ()) and adds(one, aggregate, "sum")
+            ]
+            if not any(grid["exponent"] == 0 for grid in grids):
+                return "real"
+            large = any(max(abs(grid["lower"]), abs(grid["upper"])) > 2**23 for grid in grids)
+            return "real integer" if large else "integer"
         case "quantile":
             return "integer" if points(aggregate).whole else "real"
-        case "top k":  # a column without cells has no type of its own
-            return "null" if empty else str(aggregate["column"]["type"])
+        case "top k":
+            return f"{aggregate['column']['type']}{' null' * empty}"
     return "real"

@@ -63,6 +63,7 @@ def too_few(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
     """What mechanisms are said to be for whose l0 is less than one person can touch."""
     if tree["kind"] != "query":
         return []
+    tree, mechanisms = shared(tree, mechanisms)
     who = presence(tree)
     noisy = [one for one in mechanisms if one["mechanism"] in ("laplace", "gaussian")]
     moved = [(one, _moved(one, who, tree)) for one in noisy]
