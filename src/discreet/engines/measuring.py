@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import ibis
 import ibis.expr.types as ir
 
-from discreet.engines.quantising import bin_index, quantised
+from discreet.engines.lookups import FEW, Find, listed, with_place, with_rank
+from discreet.engines.quantising import bin_index, edge_cuts, quantised
 from discreet.engines.rows import UNIT, Rows
 from discreet.query.expressions import Typed
 from discreet.query.measures import Categories, EdgeBins, GridBins, Measure, Present, Total
@@ -43,14 +45,17 @@ def cells_of(
     measures: tuple[Measure, ...],
 ) -> Cells:
     """One projection: u, k0, k1, ..., v0, v1, ..."""
-    light: dict[Typed, Typed] = {}
-    for value in [getattr(m, "value", None) for m in measures] + [value for _, value in group]:
-        if value is not None and value not in light:
-            rows, light[value] = rows.as_column(value)
+    asked = [m.value for m in measures if hasattr(m, "value")] + [value for _, value in group]
+    rows, columns_of_them = rows.as_columns(*asked)
+    light = dict(zip(asked, columns_of_them, strict=True))
+    places: dict[Measure, str] = {}
+    for measure in measures:
+        if isinstance(measure, EdgeBins | Categories) and (find := _lookup(measure, rows)):
+            rows, places[measure] = rows.looked_up(light[measure.value], find)
     made: dict[object, tuple[str, ir.Value]] = {}
     cells: dict[Measure, str] = {}
     for measure in sorted(measures, key=lambda m: isinstance(m, Present)):  # totals come first
-        cell = _cell(rows, measure, made, light)
+        cell = _cell(rows, measure, made, light, places)
         if cell is not None:
             cells[measure] = cell
     keys = {f"k{i}": rows.value(light[value]) for i, (_, value) in enumerate(group)}
@@ -75,6 +80,7 @@ def _cell(
     measure: Measure,
     made: dict[object, tuple[str, ir.Value]],
     light: Mapping[Typed, Typed],
+    places: Mapping[Measure, str],
 ) -> str | None:
     match measure:
         case Total(value, grid):
@@ -83,6 +89,9 @@ def _cell(
                 x = rows.renamed(light[value])
                 domain = rows.domains.get(str(x.value)) if x.op == "column" else None
                 made[what] = _next(made), quantised(x, grid, rows.table, rows.dialect, domain)
+        case _ if measure in places:
+            what = measure
+            made[what] = _next(made), rows.table[places[measure]]
         case GridBins() | EdgeBins() | Categories():
             what = measure
             renamed = replace(measure, value=rows.renamed(light[measure.value]))
@@ -98,6 +107,15 @@ def _cell(
         case _:
             return None
     return made[what][0]
+
+
+def _lookup(measure: EdgeBins | Categories, rows: Rows) -> Find | None:
+    """How a row's bin is looked up, where there are many."""
+    if isinstance(measure, Categories):
+        values = listed(measure.values, measure.value.type)
+        return partial(with_place, values=values, bring=rows.bring) if len(values) > FEW else None
+    cuts = edge_cuts(measure.value, measure.edges)
+    return partial(with_rank, cuts=cuts, bring=rows.bring) if len(cuts) > FEW else None
 
 
 def _is_of(what: object, value: Typed) -> bool:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Final
 
 import ibis
@@ -16,6 +15,7 @@ from discreet.engines.arithmetic import clamped
 from discreet.engines.calls import floor, in_order, is_number, real, whole
 from discreet.engines.dialects import Dialect
 from discreet.engines.expressions import literal, translate
+from discreet.engines.lookups import constant, search
 from discreet.query.expressions import Typed
 from discreet.query.grid import Grid
 from discreet.query.measures import Binned, Categories, EdgeBins, GridBins
@@ -120,15 +120,22 @@ def _scaled(x: ir.Value, exponent: int, dialect: Dialect) -> ir.Value:
 # -- bins ------------------------------------------------------------------------------------------
 
 
+def edge_cuts(value: Typed, edges: tuple[float, ...]) -> list[float]:
+    """The inner edges that a value can reach, in its own type."""
+    if value.type is Type.INTEGER:  # x ≥ edge exactly if x ≥ ⌈edge⌉
+        whole_edges = (max(math.ceil(edge), -(2**63)) for edge in edges[1:-1])
+        return [edge for edge in whole_edges if edge < 2**63]
+    return list(edges[1:-1])
+
+
 def _between_edges(
     value: Typed, edges: tuple[float, ...], table: ir.Table, dialect: Dialect
 ) -> ir.Value:
     x = translate(value, table, dialect)
-    if value.type is Type.INTEGER:  # x ≥ edge exactly if x ≥ ⌈edge⌉
-        cuts = [whole(min(max(math.ceil(e), -(2**63)), 2**63 - 1)) for e in edges[1:-1]]
-    else:
-        cuts = [real(edge) for edge in edges[1:-1]]
-    found = _search(x, cuts, [whole(i) for i in range(len(edges) - 1)])
+    # A column is searched as it is stored: that NaN is missing is asked once, outside.
+    stored = table[str(value.value)] if value.op == "column" else x
+    cuts = [constant(cut) for cut in edge_cuts(value, edges)]
+    found = search(stored, cuts, [whole(i) for i in range(len(cuts) + 1)])
     return ibis.ifelse(x.isnull(), ibis.null("int64"), found)
 
 
@@ -144,20 +151,8 @@ def _among(value: Typed, values: tuple[object, ...], table: ir.Table, dialect: D
         return ibis.coalesce(*leaves)
     if value.type is Type.TEXT:
         constants, x = [in_order(c, dialect) for c in constants], in_order(x, dialect)
-    return _search(x, constants[1:], leaves)
+    return search(x, constants[1:], leaves)
 
 
 def _order(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
-
-
-def _search(x: ir.Value, cuts: Sequence[ir.Value], leaves: Sequence[ir.Value]) -> ir.Value:
-    """leaves[i] where i of the rising cuts are at most x: a decision tree, so log₂ n steps."""
-    if not cuts:
-        return leaves[0]
-    middle = len(cuts) // 2
-    return ibis.ifelse(
-        x < cuts[middle],
-        _search(x, cuts[:middle], leaves[: middle + 1]),
-        _search(x, cuts[middle + 1 :], leaves[middle + 1 :]),
-    )

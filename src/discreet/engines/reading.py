@@ -53,7 +53,7 @@ def read_rows(
     source = run.source()
     names = {name: f"c{i}" for i, name in enumerate(columns)}
     plain = {names[name]: _plain(source[name], stored[name].type, run.dialect) for name in columns}
-    rows = Rows(source.select(**plain), names, run.dialect)
+    rows = Rows(source.select(**plain), names, run.dialect, bring=run.public)
     casts = {
         name: rows.value(as_type(_column(stored, name), declared[name].type))
         for name in columns

@@ -30,7 +30,6 @@ from discreet.engines.frames import (
     Records,
     Relation,
 )
-from discreet.engines.lookups import named, with_lookups
 from discreet.engines.metadata import arrow_schema
 from discreet.engines.passes import Pass
 from discreet.engines.postgres import PostgresPass
@@ -70,16 +69,16 @@ class IbisSource:
         `spread`."""
         _check_size(request)
         self._check_stored()
-        asked, build = with_lookups(request)[0], build_query if most is None else _spread(most)
+        build = build_query if most is None else _spread(most)
         on_postgres = isinstance(self.stored, BackendTable) and self.stored.is_postgres
-        if (known := most is None and self.prepared.knows(asked)) and not on_postgres:
+        if (known := most is None and self.prepared.knows(request)) and not on_postgres:
             return
-        columns = columns_needed(asked, self.kinds)
+        columns = columns_needed(request, self.kinds)
         ran, distinct, may_run = False, True, True
         with contextlib.suppress(Exception):  # whose words are not for the caller
             opened = self._open(columns, empty=True)
             try:
-                query = self._prepared(asked, build, columns, opened)
+                query = self._prepared(request, build, columns, opened)
                 may_run = not isinstance(opened, PostgresPass) or opened.may_prepare()
                 if may_run and not known:
                     opened.prepare()
@@ -91,9 +90,9 @@ class IbisSource:
         if not may_run:
             raise InvalidArgument(
                 name="table",
-                expected="a connection that may create temporary tables, since keys travel in one",
+                expected="a connection that may create temporary tables: lists travel in them",
                 given="one that is read-only, or has no TEMP right",
-                hint="GRANT TEMPORARY ON DATABASE ... TO the role, or leave out keys=",
+                hint="GRANT TEMPORARY ON DATABASE ... TO the role, or leave out keys= and lists",
             )
         if not ran:
             raise InvalidArgument(
@@ -110,7 +109,7 @@ class IbisSource:
                 hint="list each key once",
             )
         if most is None:
-            self.prepared.note(asked)
+            self.prepared.note(request)
 
     def _check_stored(self) -> None:
         """Refuse what could not be read for reasons other than its rows."""
@@ -124,8 +123,7 @@ class IbisSource:
     def measure(self, request: Request) -> Exact:
         """Compute; what fails after the first row is touched is an EngineError without detail."""
         _check_size(request)
-        asked, names = with_lookups(request)
-        return named(cast(Exact, self._run(asked, build_query)), names)
+        return cast(Exact, self._run(request, build_query))
 
     def spread(self, request: Request, most: int) -> tuple[Any, Any]:
         """Count people by their groups, and by their most rows in one."""
