@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.query.checking import DEEPEST, as_type, literal_type, typed
+from discreet.query.checking import as_type, literal_type, typed
 from discreet.query.expressions import Expression, Typed, literal
+from discreet.query.limits import DEPTH
 from discreet.query.row import Row, build, case
 from discreet.query.schema import Field, Schema, Type
 
@@ -178,11 +179,11 @@ def test_deep_expressions_are_refused_before_python_gives_up() -> None:
     deep = reduce(lambda a, b: Expression("add", (a, b)), chain)
     with pytest.raises(InvalidArgument, match="a name with mutate first"):
         typed(deep, SCHEMA)
-    read(lambda row: reduce(add, [row.income] * DEEPEST))
+    read(lambda row: reduce(add, [row.income] * DEPTH))
     wide = build(lambda row: row.income, SCHEMA, argument="x")
     for _ in range(60):  # 2^60 columns in 60 steps
         wide = Expression("add", (wide, wide))
-    with pytest.raises(InvalidArgument, match="10000 in all"):
+    with pytest.raises(InvalidArgument, match="2,000 operations"):
         typed(wide, SCHEMA)
 
 

@@ -315,9 +315,9 @@ def test_results_say_what_their_errors_leave_out(people):
 
 def test_discovered_keys_with_bins_never_fail_on_their_number(monkeypatch):
     """Catches an error that one person's key decides: bins are counted for keys that were found."""
-    from discreet.engines import answering
+    from discreet.query import limits
 
-    monkeypatch.setattr(answering, "MOST_CELLS", 31 * 4)
+    monkeypatch.setattr(limits, "CELLS", 31 * 4)
     shared = [("A", "B", "C")[i % 3] for i in range(3000)]
     for alone in ([], [f"only {i}" for i in range(50)]):
         table = dp.table(pa.table({"k": [*shared, *alone], "x": [1] * (3000 + len(alone))}))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,15 +10,14 @@ import pyarrow.compute as pc
 
 from discreet.engines.aggregating import HALF, Array, Sum
 from discreet.errors import EngineError, Refused
+from discreet.query import limits
 from discreet.query.keys import ListedKeys
 from discreet.query.measures import Measure
-
-MOST_CELLS: Final = 10**8
 
 
 def too_many(groups: int, bins: int) -> bool:
     """Is that more than is offered?"""
-    return groups * bins > MOST_CELLS
+    return groups * bins > limits.CELLS
 
 
 def check_cells(groups: int, bins: int) -> None:
@@ -27,7 +25,7 @@ def check_cells(groups: int, bins: int) -> None:
     if too_many(groups, bins):
         raise Refused(
             f"{groups} groups of {bins} bins each are {groups * bins} cells, and at most "
-            f"{MOST_CELLS} are offered: list fewer keys, or make the bins wider"
+            f"{limits.CELLS} are offered: list fewer keys, or make the bins wider"
         )
 
 

@@ -8,13 +8,12 @@ from typing import Any, Final, cast
 
 from discreet.errors import InvalidArgument
 from discreet.query.expressions import OPERATIONS, Expression, Typed, in_words
+from discreet.query.limits import DEPTH, NODES, VALUES
 from discreet.query.repairs import repair
 from discreet.query.schema import Schema, Type
 
 _BOOLEAN, _INTEGER, _REAL, _TEXT = Type.BOOLEAN, Type.INTEGER, Type.REAL, Type.TEXT
 _DATE, _TIMESTAMP, _RAW = Type.DATE, Type.TIMESTAMP, Type.RAW
-DEEPEST: Final = 64  # engines and their compilers recurse
-LARGEST: Final = 10_000
 _CASTS: Final[dict[Type, tuple[Type, ...]]] = {
     _BOOLEAN: (_INTEGER, _TEXT),
     _INTEGER: (_REAL, _TEXT, _BOOLEAN),
@@ -49,7 +48,8 @@ text; read the text as numbers, as in row.ward.cast("real")
     if _is_too_large(expression):
         raise InvalidArgument(
             name="a row expression",
-            expected=f"at most {DEEPEST} operations deep, and {LARGEST} in all",
+            expected=f"at most {DEPTH} operations deep, of at most {NODES:,} operations, "
+            f"columns and literals, and with at most {VALUES:,} values in its lists",
             given="a larger one",
             hint="give parts of it a name with mutate first",
         )
@@ -78,13 +78,18 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
 
 
 def _is_too_large(expression: Expression) -> bool:
-    level, seen = [expression], 1
-    for _ in range(DEEPEST):
+    level, seen, values = [expression], 1, _listed(expression)
+    for _ in range(DEPTH):
         level = [arg for above in level for arg in above.args]
         seen += len(level)
-        if seen > LARGEST:  # parts that are used twice count twice
+        values += sum(map(_listed, level))
+        if seen > NODES or values > VALUES:  # parts that are used twice count twice
             return True
     return bool(level)
+
+
+def _listed(expression: Expression) -> int:
+    return len(cast(tuple[object, ...], expression.value)) if expression.op == "is_in" else 0
 
 
 def literal_type(value: object) -> Type:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from discreet.errors import InvalidArgument
 from discreet.exact import integer, sqrt_up
 from discreet.neighbors import Relation
+from discreet.query.limits import ROWS, check
 from discreet.sensitivity import Sensitivity
 
 
@@ -39,6 +40,7 @@ class Bound:
         ):
             if value is not None:
                 integer(value, name=name, minimum=1)
+                check(value, ROWS, name=name, what="for one person", hint="it sets the noise")
         return cls(max_groups, max_rows_per_group, max_rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
 from discreet.query.checking import literal_type
+from discreet.query.limits import KEYS, TEXT, check, taken
 from discreet.query.public import arrow_type, type_of
 from discreet.query.schema import Type
 
@@ -24,6 +25,7 @@ _AS_KEYS: Final = {
     Type.BOOLEAN: "write True and False",
     Type.INTEGER: "write whole numbers, without quotes or decimals",
 }
+_FEWER: Final = "ask for fewer groups at a time, or for wider ones"
 _HINT: Final = 'list them, as in keys=["A", "B"], or say keys="discover", which needs a delta'
 
 
@@ -72,6 +74,7 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
     if isinstance(keys, str) and keys == "discover":
         return DiscoveredKeys()
     if isinstance(keys, pa.Table):
+        check(keys.num_rows, KEYS, name="keys", what="keys", hint=_FEWER)
         lists = [_column(keys, name) for name in columns]
     elif isinstance(keys, Mapping):
         lists = _crossed(columns, keys)
@@ -146,14 +149,32 @@ def _crossed(columns: tuple[str, ...], keys: Mapping[str, Iterable[Any]]) -> lis
             expected=f"a list for each of {', '.join(columns)}",
             given=f"lists for {', '.join(map(str, keys))}",
         )
-    rows = list(itertools.product(*(list(keys[name]) for name in columns)))
-    return [[row[i] for row in rows] for i in range(len(columns))]
+    lists = [_listed(keys[name]) for name in columns]
+    check(math.prod(map(len, lists)), KEYS, name="keys", what="keys, crossed", hint=_FEWER)
+    crossed: list[list[Any]] = [[] for _ in columns]
+    for i, values in enumerate(lists):  # the last column runs fastest
+        after = math.prod(map(len, lists[i + 1 :]))
+        before = math.prod(map(len, lists[:i]))
+        crossed[i] = [value for value in values for _ in range(after)] * before
+    return crossed
+
+
+def _listed(keys: Iterable[Any]) -> tuple[Any, ...]:
+    return taken(keys, KEYS, name="keys", what="keys", hint=_FEWER)
 
 
 def _from_list(columns: tuple[str, ...], keys: Iterable[Any]) -> list[Any]:
-    if len(columns) == 1:
+    import numpy as np
+    import pyarrow as pa
+
+    if isinstance(keys, range):
+        keys = np.fromiter(_listed(keys[: KEYS + 1]), np.int64)
+    if len(columns) == 1 and isinstance(keys, np.ndarray | pa.Array | pa.ChunkedArray):
+        check(len(keys), KEYS, name="keys", what="keys", hint=_FEWER)
         return [keys]
-    rows = list(keys)
+    rows = _listed(keys)
+    if len(columns) == 1:
+        return [rows]
     if any(not isinstance(row, Sequence) or len(row) != len(columns) for row in rows):
         raise InvalidArgument(
             name="keys",
@@ -169,8 +190,6 @@ def _array(values: Any, kind: Type, name: str) -> pa.Array:
     import pyarrow as pa
 
     check_key_type(kind, name)
-    if isinstance(values, range):
-        values = np.arange(values.start, values.stop, values.step, dtype=np.int64)
     if isinstance(values, pa.ChunkedArray | pa.Array):
         array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     elif isinstance(values, np.ndarray):
@@ -225,10 +244,16 @@ def _from_values(values: list[Any], name: str) -> pa.Array:
 
 
 def _check(table: Any) -> None:
+    import pyarrow.compute as pc
+
     if not table.num_rows:
         raise InvalidArgument(name="keys", expected="at least one key", given="none", hint=_HINT)
     if any(column.null_count for column in table.columns):
         raise _missing()
+    for column in table.columns:
+        if type_of(column.type) is Type.TEXT:
+            longest = pc.max(pc.utf8_length(column)).as_py()
+            check(longest, TEXT, name="keys", what="characters each", hint="use shorter keys")
     distinct = (
         len(table.column(0).unique())
         if table.num_columns == 1

@@ -17,6 +17,7 @@ from discreet.query.expressions import (
     column,
     literal,
 )
+from discreet.query.limits import TEXT, VALUES, check, taken
 from discreet.query.schema import Schema, Type
 from discreet.query.wrong_steps import CELL_INSTEAD
 from discreet.spelling import spelled
@@ -360,20 +361,21 @@ def _is_ordinary(number: Any) -> bool:
         return False
 
 
-def _listed(values: Iterable[Value]) -> list[Value]:
+def _listed(values: Iterable[Value]) -> tuple[Value, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidArgument(
             name="is_in",
             expected="a list of values",
             given=InvalidArgument.describe_parameter(values),
         )
-    return list(values)
+    return taken(values, VALUES, name="is_in", what="values", hint="join a public table of them")
 
 
 def _text(value: str, name: str) -> str:
     if not isinstance(value, str):
         given = InvalidArgument.describe_parameter(value)
         raise InvalidArgument(name=name, expected="given a text", given=given)
+    check(len(value), TEXT, name=name, what="characters", hint="write a shorter text")
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InvalidArgument(
             name=name,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from discreet.query.expressions import Typed
+from discreet.query.limits import JOINS, MADE, NODES, STEPS, check
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,3 +46,29 @@ class Join:
 
 
 Step: TypeAlias = Where | Mutate | Select | Join
+
+_FEWER: Final = "ask several smaller questions"
+
+
+def check_steps(steps: tuple[Step, ...], *columns: object) -> None:
+    """Refuse too many steps, or too much in them and in the columns that are asked."""
+    values = [column for column in columns if isinstance(column, Typed)]
+    made = joins = 0
+    for step in steps:
+        match step:
+            case Where(condition):
+                values.append(condition)
+            case Mutate(pairs) | Select(pairs):
+                made += len(pairs)
+                values += (value for _, value in pairs)
+            case Join():
+                joins += 1
+    check(len(steps), STEPS, name="a question", what="steps", hint=_FEWER)
+    check(joins, JOINS, name="a question", what="joins", hint="join the public tables first")
+    check(made, MADE, name="a question", what="columns in its steps", hint=_FEWER)
+    what = "operations, columns and literals in its expressions"
+    check(sum(map(_size, values)), NODES, name="a question", what=what, hint=_FEWER)
+
+
+def _size(value: Typed) -> int:
+    return 1 + sum(map(_size, value.args))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from discreet.errors import InvalidArgument, RelationMismatch
 from discreet.neighbors import Relation, Unit
@@ -22,15 +23,27 @@ from discreet.query.keys import (
     key_types,
     read_keys,
 )
+from discreet.query.limits import (
+    AGGREGATES,
+    BINNED,
+    COLUMNS,
+    GROUP_COLUMNS,
+    MADE,
+    PUBLIC,
+    TEXT,
+    check,
+)
 from discreet.query.public import PublicTable
 from discreet.query.request import Source
 from discreet.query.row import Row, build
 from discreet.query.schema import Field, Schema, Type
-from discreet.query.steps import Mutate, Select, Step, Where
+from discreet.query.steps import Mutate, Select, Step, Where, check_steps
 from discreet.query.wrong_steps import missing_step, no_rows
 from discreet.spelling import spelled
 
 Condition = Callable[[Row], Any]
+_FEWER: Final = "ask several smaller questions"
+_SHORTER: Final = "choose a shorter one"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,8 +94,7 @@ class Table:
                 expected="given a condition, as in lambda row: row.age >= 18",
                 given=f"a value of type {test.type}",
             )
-        kept = replace(self, steps=(*self.steps, Where(test)))
-        return replace(kept, schema=_without_null(self.schema, test))
+        return self._then(Where(test), _without_null(self.schema, test))
 
     @spelled
     def mutate(self, **columns: str | Condition) -> Table:
@@ -94,7 +106,7 @@ class Table:
         schema = self.schema
         for name, value in made:
             schema = schema.with_field(Field(name, value.type, value.nullable))
-        return replace(self, steps=(*self.steps, Mutate(made)), schema=schema)
+        return self._then(Mutate(made), schema)
 
     @spelled
     def select(self, *names: str, **columns: str | Condition) -> Table:
@@ -106,7 +118,7 @@ class Table:
         if self.unit.column is not None and self.unit.column not in dict(made):
             fields.append(self.schema[self.unit.column])
         step = Select(tuple(pair for pair in made if pair[0] != self.unit.column))
-        return replace(self, steps=(*self.steps, step), schema=Schema(tuple(fields)))
+        return self._then(step, Schema(tuple(fields)))
 
     @spelled
     def join(
@@ -121,15 +133,12 @@ class Table:
         columns, for one that is here already; it is empty if left out, and then such a name is
         refused.
         """
+        public = self._public(table, name="table")
+        check(public.num_rows, PUBLIC, name="table", what="rows", hint="keep those that are used")
         join, schema = public_join(
-            self.schema,
-            self._public(table, name="table"),
-            on,
-            suffix,
-            unit=self.unit.column,
-            steps=self.steps,
+            self.schema, public, on, suffix, unit=self.unit.column, steps=self.steps
         )
-        return replace(self, steps=(*self.steps, join), schema=schema)
+        return self._then(join, schema)
 
     @spelled
     def bound(
@@ -169,6 +178,7 @@ class Table:
             for given in columns
             for name in (given if isinstance(given, list | tuple) else [given])
         )
+        check(len(names), GROUP_COLUMNS, name="group_by", what="columns", hint=_FEWER)
         for name in names:
             if not isinstance(name, str):
                 raise InvalidArgument(
@@ -224,9 +234,15 @@ class Table:
         if isinstance(keys, str) and keys == "discover":
             return keys
         plain = type(keys).__module__ in ("numpy", "builtins") and isinstance(keys, Iterable)
-        if not plain or isinstance(keys, str | bytes):
-            return self._public(keys, name="keys")
-        return keys if type(keys).__module__ == "numpy" else list(keys)
+        return (
+            keys if plain and not isinstance(keys, str | bytes) else self._public(keys, name="keys")
+        )
+
+    def _then(self, step: Step, schema: Schema) -> Table:
+        """One step more, if that is not too many."""
+        steps = (*self.steps, step)
+        check_steps(steps)
+        return replace(self, steps=steps, schema=schema)
 
     def _public(self, table: Any, *, name: str) -> Any:
         """The Arrow table of something that was said to be public, and is not this table."""
@@ -258,6 +274,9 @@ class Table:
                 given="another value for it",
                 hint="use another name for the new column",
             )
+        check(len(columns), MADE, name="a step", what="columns", hint=_FEWER)
+        for name in columns:
+            check(len(name), TEXT, name="the name of a column", what="characters", hint=_SHORTER)
         return tuple(
             (name, typed(build(source, self.schema, argument=name), self.schema))
             for name, source in columns.items()
@@ -354,8 +373,10 @@ def _query(
             given="none",
             hint="as in agg(n=dp.count())",
         )
+    check(len(aggregates), AGGREGATES, name="a question", what="aggregates", hint=_FEWER)
     taken = {name for name, _ in group}
     for name, aggregate in aggregates.items():
+        check(len(name), TEXT, name="the name of an aggregate", what="characters", hint=_SHORTER)
         if not hasattr(aggregate, "resolve") or not hasattr(aggregate, "parts"):
             raise InvalidArgument(
                 name=name,
@@ -370,7 +391,12 @@ def _query(
     columns = [*taken]
     for name, one in zip(aggregates, resolved, strict=True):
         columns += (column for pair in one.columns(name) for column in pair)
-    twice = sorted({column for column in columns if columns.count(column) > 1})
+        check(len(columns) // 2, COLUMNS, name="an answer", what="columns", hint=_FEWER)
+    twice = sorted(column for column, times in Counter(columns).items() if times > 1)
+    check_steps(table.steps, *(getattr(one, "column", None) for one in resolved))
+    parts = {part for one in resolved if hasattr(part := getattr(one, "part", None), "bins")}
+    hint = "each histogram, quantile and choice is a query of its own: ask them one by one"
+    check(len(parts), BINNED, name="a question", what="such aggregates", hint=hint)
     if twice:
         raise InvalidArgument(
             name=twice[0],

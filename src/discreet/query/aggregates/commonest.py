@@ -23,6 +23,7 @@ from discreet.query.aggregates.listed import listed_array, read_listed
 from discreet.query.bought import Bought, Chooser
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
+from discreet.query.limits import CHOICES, VALUES, check, taken
 from discreet.query.measures import Categories
 from discreet.query.parts import CommonestChoice, Part
 from discreet.query.schema import Schema
@@ -120,9 +121,10 @@ def top_k(
     if isinstance(candidates, str) or not isinstance(candidates, Sequence):
         given = InvalidArgument.describe_parameter(candidates)
         raise InvalidArgument(name="candidates", expected="a list of values", given=given)
-    return Commonest(
-        column, integer(k, name="k", minimum=1), tuple(candidates), read_weight(weight)
-    )
+    values = taken(candidates, VALUES, name="candidates", what="values", hint="list fewer")
+    most = integer(k, name="k", minimum=1)
+    check(most, CHOICES, name="k", what="choices", hint="a histogram counts all categories")
+    return Commonest(column, most, values, read_weight(weight))
 
 
 @spelled

@@ -25,6 +25,7 @@ from discreet.query.aggregates.listed import read_listed
 from discreet.query.bought import Bought, Noise
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
+from discreet.query.limits import BINS, taken
 from discreet.query.measures import Binned, Categories, EdgeBins
 from discreet.query.parts import BinCounts, Part
 from discreet.query.schema import Schema
@@ -137,14 +138,16 @@ def histogram(
         )
     if edges is not None and (isinstance(edges, str) or not isinstance(edges, Iterable)):
         raise _not_edges(InvalidArgument.describe_parameter(edges))
-    ends = tuple(number(edge, name="edges") for edge in (() if edges is None else edges))
+    hint = "make the bins wider"
+    listed = () if edges is None else taken(edges, BINS, name="edges", what="numbers", hint=hint)
+    ends = tuple(number(edge, name="edges") for edge in listed)
     rising = all(a < b for a, b in pairwise(ends))
     rising = rising and all(abs(end) <= 10**100 for end in ends)
     if edges is not None and (len(ends) < 2 or not rising):
         raise _not_edges("others")
-    return Histogram(
-        column, ends, () if categories is None else tuple(categories), read_weight(weight)
-    )
+    values = () if categories is None else categories
+    values = taken(values, BINS, name="categories", what="values", hint="count several as one")
+    return Histogram(column, ends, values, read_weight(weight))
 
 
 def _not_edges(given: str) -> InvalidArgument:

@@ -27,13 +27,13 @@ from discreet.query.bought import Bought, Chooser
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.grid import Grid
+from discreet.query.limits import POINTS, PROBABILITIES, taken
 from discreet.query.measures import GridBins
 from discreet.query.parts import TIELESS, Part, PresenceCounts, QuantileChoice, RowCount
 from discreet.query.schema import Schema, Type
 from discreet.spelling import spelled
 
 _POINTS = 1024  # of the default grid, where values are not whole numbers
-MOST_POINTS = 2**20
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Quantile:
         exponent = -_floor_log2(step)  # a power of two, not above the step
         scale = Fraction(2) ** exponent
         low, high = -int(-lower * scale // 1), int(upper * scale // 1)
-        if high - low >= MOST_POINTS:
+        if high - low >= POINTS:
             raise InvalidArgument(
                 name="step",
-                expected=f"large enough for at most {MOST_POINTS} points between the bounds",
+                expected=f"large enough for at most {POINTS:,} points between the bounds",
                 given="a smaller one",
             )
         if high <= low:
@@ -196,6 +196,8 @@ def quantile(
     """
     several = isinstance(probability, Sequence) and not isinstance(probability, str)
     given: Any = probability if several else [probability]
+    hint = "few of them tell the shape"
+    given = taken(given, PROBABILITIES, name="probability", what="numbers", hint=hint)
     read = tuple(exact.probability(p, name="probability") for p in given)
     if not read or len(set(read)) != len(read):
         raise InvalidArgument(

@@ -1,0 +1,68 @@
+"""How large a question may be: every size that it can choose has its limit here.
+
+Sizes are checked where they are stated, before anything is made of that size, counted or charged:
+a list that is too long, or that never ends, is read up to its limit and one value further. The
+limits are far above what people ask, and what lies within them is answered in seconds. (How large
+numbers get in arithmetic is another matter: `engines/limits.py`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, Final
+
+from discreet.errors import InvalidArgument
+
+KEYS: Final = 5_000_000  # groups of an answer; lists that are crossed count after that
+GROUP_COLUMNS: Final = 30  # that an answer is grouped by
+CELLS: Final = 10**8  # groups × bins: they are all in memory
+BINS: Final = 10_000  # edges, or categories, of a histogram: each bin is a column of the answer
+VALUES: Final = 100_000  # of one list: candidates, and all that is_in lists in an expression
+CHOICES: Final = 1_000  # k of a top_k: each is a column of the answer
+PROBABILITIES: Final = 1_000  # of one quantile
+POINTS: Final = 2**20  # of the grid that a quantile is chosen from
+AGGREGATES: Final = 100  # of a question
+BINNED: Final = 20  # of them histograms, quantiles or choices: each is a query of its own
+COLUMNS: Final = 20_000  # of an answer, beside their errors
+STEPS: Final = 100  # where, mutate, select and join
+JOINS: Final = 20  # of them joins
+MADE: Final = 1_000  # columns that all steps of a question make
+NODES: Final = 2_000  # operations, columns and literals in the expressions of a question
+DEPTH: Final = 64  # operations inside each other: engines and their compilers recurse
+TEXT: Final = 10_000  # characters of a text, as a literal, a key or a name
+ROWS: Final = 10**9  # of one person, or groups, that a bound lets through
+PUBLIC: Final = 10_000_000  # rows of a public table
+
+
+def check(size: int, most: int, *, name: str, what: str, hint: str) -> None:
+    """Refuse what is larger than its limit.
+
+    >>> check(200, STEPS, name="the question", what="steps", hint="put several into one mutate")
+    Traceback (most recent call last):
+    discreet.errors.InvalidArgument: the question must be of at most 100 steps, got 200; put \
+several into one mutate
+    """
+    if size > most:
+        given = f"{size:,}" if size < 10**18 else "more than 10^18"
+        raise InvalidArgument(
+            name=name, expected=f"of at most {most:,} {what}", given=given, hint=hint
+        )
+
+
+def taken(values: Iterable[Any], most: int, *, name: str, what: str, hint: str) -> tuple[Any, ...]:
+    """All of the values, none of which is read beyond one too many.
+
+    >>> from itertools import count
+    >>> taken(count(), 3, name="edges", what="numbers", hint="make the bins wider")
+    Traceback (most recent call last):
+    discreet.errors.InvalidArgument: edges must be of at most 3 numbers, got more; make the bins \
+wider
+    """
+    first = tuple(islice(values, most + 1))  # whatever it says of its length
+    if len(first) > most:
+        given = f"{len(values):,}" if type(values) in (list, tuple) else "more"  # type: ignore
+        raise InvalidArgument(
+            name=name, expected=f"of at most {most:,} {what}", given=given, hint=hint
+        )
+    return first
