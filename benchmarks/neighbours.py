@@ -115,7 +115,7 @@ def shift(here: Sequence[float], there: Sequence[float], level: float = LEVEL) -
 
 
 def columns(rows: int) -> Columns:
-    """Sorted by x, so that statistics of row groups say much; ten rows a person, in two wards."""
+    """Sorted by x and k, so that statistics say much; ten rows a person, in two wards."""
     rng = np.random.default_rng(17)
     person = rng.permutation(rows) // 10
     ward = np.array(WARDS, object)[(person + rng.integers(0, 2, rows)) % len(WARDS)]
@@ -124,7 +124,7 @@ def columns(rows: int) -> Columns:
         "person": person,
         "ward": ward,
         "x": np.sort(rng.uniform(0, 100, rows)),
-        "k": rng.integers(0, 60, rows),
+        "k": np.sort(rng.integers(0, 100, rows)),
         "note": np.char.add("note ", rng.integers(0, 1000, rows).astype(str)).astype(object),
     }
 
@@ -172,7 +172,7 @@ def by_ward(path: Path) -> Any:
 
 
 def above(path: Path) -> Any:
-    return dp.table(path).where(lambda row: row.x > 100).agg(n=dp.count())
+    return dp.table(path).where(lambda row: row.k > 100).agg(n=dp.count())
 
 
 def by_note(path: Path) -> Any:
@@ -189,7 +189,7 @@ def people(path: Path, keys: Any = WARDS) -> Any:
 PAIRS = {
     "extreme value": Pair(last(x=1e300), mean),
     "NaN": Pair(last(x=math.nan), mean),
-    "one matching row": Pair(last(x=101.0), above),
+    "one matching row": Pair(last(k=101), above),
     "one person over a bound": Pair(more(20), people),
     "one more key of a person": Pair(last(ward="new"), lambda path: people(path, "discover")),
     "a missing value": Pair(last(x=None), people),

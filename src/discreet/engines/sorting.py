@@ -66,7 +66,9 @@ class BySorting:
         # The place of a key depends on who else is there, so that its value is hashed.
         values = [self.unplaced.table[name] for name in self.unplaced.keys]
         hashed = self.unplaced.table.mutate(**{KEY_HASH: fingerprint(values)})
-        placed = with_places(self.unplaced.on(hashed), run.public(numbered(keys)))
+        # Rows without a key go first: one that meets no keys at all would end the reading of rows.
+        rows = keyed(self.unplaced.on(hashed))
+        placed = with_places(rows, run.public(numbered(keys)))
         run.bring()
         known = replace(self, cells=placed, groups=len(keys), rows=run.compile(placed.table))
         columns = known._columns(run, tuple(dict.fromkeys((Rows(), *measures))), group=KEY_HASH)
