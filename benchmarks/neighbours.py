@@ -155,7 +155,7 @@ def empty(table: Columns) -> None:
 
 
 def write(table: Columns, path: Path) -> Path:
-    pq.write_table(pa.table(table), path, row_group_size=122_880)
+    pq.write_table(pa.table(table), path)  # in one row group, which is read or left out
     return path
 
 
@@ -172,7 +172,8 @@ def by_ward(path: Path) -> Any:
 
 
 def above(path: Path) -> Any:
-    return dp.table(path).where(lambda row: row.k > 100).agg(n=dp.count())
+    rows = dp.table(path).where(lambda row: row.k > 100)
+    return rows.agg(n=dp.count(), m=dp.mean("x", bounds=(0, 100)))
 
 
 def by_note(path: Path) -> Any:
