@@ -30,8 +30,8 @@ class Numbered:
 def number_people(run: DuckDbPass, rows: str, *, groups: int, salt: int) -> Numbered:
     """Number the people of rows (u, i, ...), by a table of them.
 
-    Small integers could serve as numbers themselves, in half the time. But whether they are small
-    is for one person's number to say.
+    Small integers could serve as numbers themselves, which is faster. But whether they are small is
+    for one person's number to say.
     """
     run.run(
         "CREATE OR REPLACE TEMP TABLE people AS SELECT u, n, row_number() OVER () - 1 AS c "
