@@ -5,6 +5,7 @@ words; (c) the shape of an answer is the same, whatever the numbers in it are; (
 everybody else is the same; (e) `dp.replay` finds nothing; (f) the engine agrees with plain Python.
 """
 
+import re
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -127,10 +128,9 @@ class _Trial:
             folder = self.world.side()
             there = outcome(lambda o=other, f=folder: self.open(o, f))
             query = self.asked(there, folder)
-            ends = [str(x) if isinstance(x, Failed) else "" for x in (plan, query)]
             if isinstance(plan, Failed) and not isinstance(query, Failed):
                 query = outcome(lambda q=query: make_plan(q, Spend.read(**dict(self.case.spend))))
-                ends[1] = str(query) if isinstance(query, Failed) else ""
+            ends = [self.told(x) for x in (plan, query)]
             if ends[0] != ends[1]:
                 words = f"{ends[0] or 'no error'} | {ends[1] or 'no error'}"
                 yield self.finding("b", "refusal", words, other)
@@ -144,6 +144,10 @@ class _Trial:
             # Translating a question takes most of the time: all but one have it from the first.
             shared = theirs if i == 0 else replace(theirs, prepared=mine.prepared)
             self.tables[other] = shared
+
+    def told(self, end: Any) -> str:
+        """An error in words, without the folder, which is another one for each table."""
+        return re.sub(rf"{self.world.folder}/\d+/", "", str(end)) if isinstance(end, Failed) else ""
 
     def open(self, other: Neighbour, folder: Any) -> Any:
         return self.functions["table"](self.case.table(other.rows), folder)

@@ -86,15 +86,13 @@ def _rough(finding: Finding) -> object:
     """What tells causes apart before a case is made small: wrong numbers have many faces."""
     case = finding.case
     numbers = finding.demand in ("a", "d", "f") and not finding.what.startswith("l0")
+    if not numbers:
+        return finding.kind
+    if len(case.source.patterns) > 1 or case.source.collation in ("anycase", "plain_letters"):
+        return case.source.form
     kinds = [column.kind for column in case.columns if column.name == case.unit]
-    return (
-        "numbers" if numbers else finding.kind,
-        len(case.source.patterns) > 1,
-        any(isinstance(step, Join) for step in case.steps),
-        case.source.collation in ("anycase", "plain_letters"),
-        finding.other is not None and finding.other.kind,
-        kinds if numbers else None,
-    )
+    nobody = finding.other is not None and finding.other.kind == "nobody"
+    return any(isinstance(step, Join) for step in case.steps), nobody, kinds
 
 
 def main() -> int:

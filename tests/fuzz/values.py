@@ -21,6 +21,7 @@ POOLS: dict[Type, list[Any]] = {
     R: [*VALUES[R], 2.0**63, 1.5, 2.0**62, 1e-320],
     T: [*VALUES[T], *TEXTS],
 }
+NEAR = [1, 2, 999, 1001]  # nanoseconds, of which some are in one microsecond
 KINDS: dict[Type, list[str]] = {
     B: ["pa.bool_()"],
     I: ["pa.int64()"] * 4 + ["pa.int8()", "pa.uint8()", "pa.int32()", "pa.uint64()"],
@@ -42,9 +43,8 @@ def arrow_type(kind: str) -> pa.DataType:
 @cache
 def pool(kind: Type, stored: str, nul: bool) -> tuple[Any, ...]:
     """The cells that fit a column of this Arrow type."""
-    return tuple(
-        cell for cell in POOLS[kind] if fits(cell, stored) and (nul or "\0" not in str(cell))
-    )
+    cells = [*POOLS[kind], *(NEAR if stored == "pa.timestamp('ns')" else [])]
+    return tuple(cell for cell in cells if fits(cell, stored) and (nul or "\0" not in str(cell)))
 
 
 def fits(cell: Any, stored: str) -> bool:
@@ -78,7 +78,7 @@ def as_read(cell: Any, kind: Type, stored: str) -> Any:
         # larger than a float of 32 bits holds is infinite
         with np.errstate(over="ignore"):
             return float(np.float32(cell)) if "32" in stored else cell
-    if kind is M and isinstance(cell, int):
+    if kind is M and isinstance(cell, int):  # of nanoseconds
         return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=cell // 1000)
     return cell
 
