@@ -7,7 +7,7 @@ from discreet.query.schema import Type
 from tests.engines.tables import COLUMNS, RAW, D, I, M, T
 from tests.fuzz.asking import question
 from tests.fuzz.case import Case, Column, Neighbour, Row, Source
-from tests.fuzz.values import KINDS, PLAIN, few
+from tests.fuzz.values import KINDS, NEAR, PLAIN, few
 
 ENCODED = ["plain"] * 20 + ["dictionary", "repeated", "chunked", "sliced"] * 3
 ENCODED += ["run-end", "extension"]
@@ -23,6 +23,7 @@ PATTERNS = {
     "link": ("{0}", "link.{end}", "{1}"),
     "linked": ("*.{end}", "link.{end}"),
 }
+CONFUSED = {"pa.uint64()": [2**63 - 1, 2**63, 2**63 + 1], "pa.timestamp('ns')": NEAR}
 COLLATIONS = ["", "", "C", "anycase", "plain_letters", "numeric_order"]
 
 
@@ -36,8 +37,7 @@ def draw(seed: object, engine: str) -> Case:
     columns = tuple(_column(random, name, kind, source) for name, kind in kinds.items())
     nul = source.form != "postgres"
     pools = {c.name: few(random, kinds[c.name], c.kind, nul=nul) for c in columns}
-    if "u" in pools:
-        pools["u"] = _people(random, kinds["u"], pools["u"])
+    pools["u"] = _people(random, kinds["u"], columns[-1].kind, pools["u"])
     rows, base, others = _tables(random, source, columns, pools, unit, relation)
     asked = question(random, kinds, pools, unit, source)
     spend = random.choice(
@@ -104,7 +104,10 @@ def _column(random: Random, name: str, kind: Type, source: Source) -> Column:
     return Column(name, stored, encoding, nullable)
 
 
-def _people(random: Random, kind: Type, pool: list[Any]) -> list[Any]:
+def _people(random: Random, kind: Type, stored: str, pool: list[Any]) -> list[Any]:
+    """Few people; some that a query might take for each other, since its types are narrower."""
+    if stored in CONFUSED:
+        return [*pool[:2], *CONFUSED[stored]]
     if kind is I and random.random() < 0.6:
         return list(range(random.choice([2, 4, 8])))
     return pool

@@ -44,7 +44,10 @@ def script(finding: Finding) -> str:
             lines = _measured(finding, here, there)
     body = [*prelude(case).splitlines(), *lines]
     words = " ".join(finding.words.split())[:WIDEST]
-    return "\n".join([f"# {words}", *_imports("\n".join(body)), *body])
+    imports = _imports("\n".join(body))
+    if 1 + len(imports) + len(body) > LONGEST:
+        imports = ["; ".join(imports)]
+    return "\n".join([f"# {words}", *imports, *body])
 
 
 def _imports(body: str) -> list[str]:

@@ -16,4 +16,4 @@ def test_nothing_tells_neighbours_apart(engine: str, pairs: int) -> None:
         outcome = fuzz(engine, SEED, here, pairs=pairs)
     assert not outcome.found, "\n".join(script(one.finding) for one in outcome.found.values())
     assert outcome.pairs >= pairs
-    assert outcome.refused < outcome.pairs / 2  # most pairs reach the data
+    assert outcome.refused < 0.7 * outcome.pairs  # the others reach the data
