@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -49,7 +51,11 @@ def printed(finding: Finding) -> str:
     """What the script of a finding prints, when it is run."""
     code, out = script(finding), StringIO()
     assert len(code.splitlines()) <= LONGEST
-    with redirect_stdout(out):
+    with (
+        TemporaryDirectory() as folder,
+        mock.patch("tempfile.tempdir", folder),
+        redirect_stdout(out),
+    ):
         exec(code, {})
     return out.getvalue()
 
