@@ -41,9 +41,3 @@ def test_no_file_is_named_for_nothing():
     """Catches the drawer that everything ends up in."""
     names = {file.stem for file in FILES} | {file.parent.name for file in FILES}
     assert not names & {"utils", "util", "helpers", "helper", "common", "misc", "core"}
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
-def test_files_are_short(file):
-    """Catches a file that has come to hold more than one concept."""
-    assert len(file.read_text(encoding="utf-8").splitlines()) <= 400

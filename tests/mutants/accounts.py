@@ -86,7 +86,8 @@ ACCOUNTS = (
             "        if key is not None and (found := self._purse.find(key)) is not None:\n"
             "            return self._again(found, digest, key)\n"
             "        plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)\n"
-            "        query.table.source.check(plan.everything)\n"
+            "        for request in plan.requests:\n"
+            "            query.table.source.check(request)\n"
             "        entry = self._purse.charge("
         ),
         new=(
@@ -94,7 +95,8 @@ ACCOUNTS = (
             "        if found is not None and self._purse.reply(found) is not None:\n"
             "            return self._again(found, digest, key)\n"
             "        plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)\n"
-            "        query.table.source.check(plan.everything)\n"
+            "        for request in plan.requests:\n"
+            "            query.table.source.check(request)\n"
             "        entry = found or self._purse.charge("
         ),
         kind="check dropped",
@@ -474,9 +476,9 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-replace",
-        file="certificate/independent/contributions.py",
-        old="            l1 = self.total * max(reach, 2 * largest)",
-        new="            l1 = self.total * reach",
+        file="auditor/contributions.py",
+        old="                yield _times(table, value) + _times(table, -value)",
+        new="                yield _times(table, value)",
         kind="scale",
         harm="a certificate that forgets the factor of two verifies",
         tests=(

@@ -53,6 +53,9 @@ def read_rows(
     source = run.source()
     names = {name: f"c{i}" for i, name in enumerate(columns)}
     plain = {names[name]: _plain(source[name], stored[name].type, run.dialect) for name in columns}
+    apart = unit is not None and not _holds(source[unit].type())
+    if apart:
+        plain[UNIT] = source[unit].cast("string")
     rows = Rows(source.select(**plain), names, run.dialect, bring=run.public)
     casts = {
         name: rows.value(as_type(_column(stored, name), declared[name].type))
@@ -62,7 +65,7 @@ def read_rows(
     rows = rows.with_columns(casts) if casts else rows
     domains = {rows.names[name]: declared[name].domain for name in columns}
     rows = replace(rows, domains={name: one for name, one in domains.items() if one is not None})
-    if unit is None:
+    if unit is None or apart:
         return rows
     person = {UNIT: rows.value(_column(declared, unit))}
     return replace(rows, table=rows.table.mutate(**person))
@@ -97,6 +100,12 @@ def _plain(column: ir.Value, kind: Type, dialect: Dialect) -> ir.Value:
     if dialect is Dialect.DUCKDB and found.is_temporal():  # whose moments have several widths
         return column.try_cast(wanted)
     return column.cast(wanted)
+
+
+def _holds(kind: dt.DataType) -> bool:
+    """Is each of its values another one in the types of a query? Else two people were one there."""
+    fine = isinstance(kind, dt.Timestamp) and (kind.scale or 0) > 6
+    return not fine and not isinstance(kind, dt.UInt64)
 
 
 def _of_numeric(column: ir.Value) -> ir.Value:
