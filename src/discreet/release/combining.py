@@ -15,8 +15,20 @@ of scale 0.27 is 0 in 95 of 100 cases, so its half-width is 0, but the sum of tw
 100. The tests convolve the exact laws, Laplace and Gaussian, for many scales and coefficients.
 
 *Everything else* (means and other quotients, results of post-processing, noise that may depend on
-the other's), by adding half-widths: w = Σ |aᵢ|·wᵢ. It is the rule for columns that move together,
-and even tails as heavy as a Cauchy law's, which a quotient can have, add up no faster.
+the other's), by adding half-widths, each a step wider: w = Σ |aᵢ|·(wᵢ + gᵢ). For any k laws that
+proves 1 − 0.05·k, no more. For those that occur here it is 95 %:
+
+- Combinations of the same noise: *proven* for continuous laws. Laplace and Gaussian noise is
+  symmetric and log-concave, and the 95 % points of the combinations of such noise are a norm of
+  their coefficients: that of a sum is at most the sum (Meyer and Reisner 1991 for convex bodies,
+  Bobkov 2010 for log-concave laws). On the whole numbers *measured*, by convolution.
+- Independent noise to which something was done that makes no error larger, such as clipping:
+  *measured*. P(Σ|Zᵢ| ≤ Σ wᵢ) is 95 % or more for all laws that were convolved.
+- Means and quotients that share noise: *measured*, by draws in many settings. Where they share
+  nearly all of it, coverage is 95 %, and else above.
+
+A quotient, or a sum of rows, made of noise that is cut off at a whole number is cut off too. Its
+step is what the steps of that noise add to its half-width.
 """
 
 from __future__ import annotations
@@ -81,26 +93,24 @@ def added(noises: Iterable[Noise]) -> tuple[Noise, ...]:
     return tuple(terms.values())
 
 
-def half_width(noises: Sequence[Noise]) -> FloatArray:
-    """The 95 % half-width of Σ aᵢ·Zᵢ, row by row."""
+def half_width(noises: Sequence[Noise], *, wide: bool = False) -> FloatArray:
+    """The 95 % half-width of Σ aᵢ·Zᵢ, row by row; `wide` as it counts beside others, with steps."""
     single, squares, rest, live = (np.zeros(1) for _ in range(4))
     for group in related(noises):
-        wide = _sum(noise.wide_reach for noise in group)
-        squares, rest = (squares + wide**2, rest) if _quadratic(group) else (squares, rest + wide)
+        reach = _sum(noise.wide_reach for noise in group)
+        squares, rest = (squares + reach**2, rest) if _quadratic(group) else (squares, rest + reach)
         single = single + _sum(noise.reach for noise in group)
         live = live + _sum((noise.coefficient != 0).astype(float) for noise in group)
     # Where a row has one source of noise, its own half-width is the answer: nothing is combined.
-    return np.where(live <= 1, single, np.sqrt(squares) + rest)
+    return np.where((live <= 1) & (not wide), single, np.sqrt(squares) + rest)
 
 
 def half_width_of_sum(noises: Sequence[Noise], rows: int) -> float:
-    """The 95 % half-width of the sum of Σ aᵢ·Zᵢ over all rows.
+    """The 95 % half-width of the sum of Σ aᵢ·Zᵢ over all rows, with steps.
 
     Each row has its own Z, but for a total that was added to every row: that is one Z, and its
     coefficients add up.
     """
-    if rows == 1:
-        return float(half_width(noises)[0])
     squares = rest = 0.0
     for group in related(noises):
         wide = np.broadcast_to(_sum(n.wide_reach for n in group if n.width.size > 1), rows)

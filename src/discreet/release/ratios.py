@@ -24,24 +24,35 @@ from discreet.release.combining import FloatArray, Noise, added, half_width, rel
 
 
 def quotient(
-    top: FloatArray, above: Sequence[Noise], bottom: FloatArray, below: Sequence[Noise]
+    top: FloatArray,
+    above: Sequence[Noise],
+    bottom: FloatArray,
+    below: Sequence[Noise],
+    *,
+    wide: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Values and 95 % half-widths of top/bottom, row by row."""
+    """Values and 95 % half-widths of top/bottom, row by row; `wide` as in `half_width`."""
     groups = related(added([*above, *below]))
     apart = all(len(group) == 1 and group[0].additive for group in groups)
     with np.errstate(all="ignore"):  # rows without an answer are told apart at the end
         value = top / bottom
         if apart:
-            low, high = _fieller(top, above, bottom, below)
+            low, high = _fieller(top, above, bottom, below, wide=wide)
         else:
-            low, high = _box(top, half_width(above), bottom, half_width(below))
+            up, down = half_width(above, wide=wide), half_width(below, wide=wide)
+            low, high = _box(top, up, bottom, down)
         error = np.maximum(high - value, value - low)
-    known = (np.abs(bottom) > half_width(below)) & ~np.isnan(error)
+    known = (np.abs(bottom) > half_width(below, wide=wide)) & ~np.isnan(error)
     return np.where(known, value, np.nan), np.where(known, np.maximum(error, 0.0), np.inf)
 
 
 def _fieller(
-    top: FloatArray, above: Sequence[Noise], bottom: FloatArray, below: Sequence[Noise]
+    top: FloatArray,
+    above: Sequence[Noise],
+    bottom: FloatArray,
+    below: Sequence[Noise],
+    *,
+    wide: bool,
 ) -> tuple[FloatArray, FloatArray]:
     # (D² − Σb²w²)·r² − 2·(N·D − Σab·w²)·r + (N² − Σa²w²) ≤ 0
     a = {noise.name: noise for noise in above}
@@ -51,7 +62,7 @@ def _fieller(
     live = sum(((_of(a, name) != 0) | (_of(b, name) != 0)).astype(int) for name in names)
     second, first, zeroth = bottom * bottom, top * bottom, top * top
     for name, noise in names.items():
-        width = np.where(live > 1, noise.width + noise.step, noise.width)
+        width = np.where((live > 1) | wide, noise.width + noise.step, noise.width)
         up, down = scaled(_of(a, name), width), scaled(_of(b, name), width)
         sign = np.sign(_of(a, name)) * np.sign(_of(b, name))
         second = second - down * down

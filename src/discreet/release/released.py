@@ -102,8 +102,10 @@ class Released:
     def sum(self) -> Released:
         """The sum over all rows, as one row."""
         total = np.array([np.sum(self._numbers())])
-        width = np.array([half_width_of_sum(self.noises, len(self))])
-        return self._derived(f"sum of {self.name}", total, width, self.noises, self._additive)
+        wide = np.array([half_width_of_sum(self.noises, len(self))])
+        width = half_width(self.noises) if len(self) == 1 else wide
+        name = f"sum of {self.name}"
+        return self._derived(name, total, width, wide, self.noises, self._additive)
 
     def __add__(self, other: Any) -> Released:
         return self._plus(other, f"{self.name} + {_called(other)}", +1.0)
@@ -163,23 +165,27 @@ class Released:
 
     def _over(self, other: Released, name: str) -> Released:
         keys = operands.common_keys(self.keys, len(self), other.keys, len(other))
-        values, width = quotient(self._numbers(), self.noises, other._numbers(), other.noises)
+        both = (self._numbers(), self.noises, other._numbers(), other.noises)
+        values, width = quotient(*both)
+        wide = quotient(*both, wide=True)[1]
         noises = (*self.noises, *other.noises)
-        return self._derived(name, values, width, noises, additive=False, keys=keys)
+        return self._derived(name, values, width, wide, noises, additive=False, keys=keys)
 
     def _derived(
         self,
         name: str,
         values: FloatArray,
         width: FloatArray,
+        wide: FloatArray,
         noises: Sequence[Noise],
         additive: bool,
         keys: pa.Table | None = None,
     ) -> Released:
-        """New noise with a half-width of its own, made of the same sources."""
+        """New noise with a half-width of its own, made of the same sources; `wide` with steps."""
         sources = frozenset(source for noise in noises for source in noise.sources)
         label = (uuid4().hex, name)
-        noise = Noise(label, np.ones(1), width, np.zeros(1), sources, additive)
+        step = np.subtract(wide, width, out=np.zeros(width.shape), where=np.isfinite(width))
+        noise = Noise(label, np.ones(1), width, step, sources, additive)
         return Released(name, values, (noise,), keys=keys)
 
     @property

@@ -15,6 +15,9 @@ leaves one probability and one tail of a fair binomial:
     δ(ε) = Σ over M of π_M·p·((e^ε₀ − g)·B_M(t − 1) − (g − 1)·(e^ε₀ + 1)·T_M(t)),
 
 with π_M the chance of M digits, B_M(j) = C(M, j)/2^M, and T_M(t) the sum of B_M from t on.
+
+The formula is proven. It is computed in doubles, with tails by SciPy, and how far those are off is
+*measured*, not proven; a margin above what was measured is added (`_MARGIN`).
 """
 
 from __future__ import annotations
@@ -29,8 +32,8 @@ from discreet.balls import ball, lower_fraction, upper_fraction
 from discreet.guarantees.bands import FloatArray
 from discreet.laws.sharp import sharp
 
-# Binomial probabilities below err by less than one part in 10¹⁰ and SciPy's tails by less than one
-# in 10¹¹ (measured up to 10⁸ trials; a test measures again). All of it is charged at this rate.
+# Measured up to 10⁸ trials, not proven: binomial probabilities below err by less than one part in
+# 10¹⁰ and SciPy's tails by less than one in 10¹¹ (a test measures again). Charged at this rate.
 _MARGIN = 2.0**-30
 _SKETCHED = 256
 _LEFT_OUT = 75.0  # the sum leaves out values of M of probability 2·e^−75 together

@@ -1,4 +1,4 @@
-"""Adding up privacy losses: products of Fourier transforms, with every error bounded.
+"""Adding up privacy losses: products of Fourier transforms, with every error counted.
 
 Losses of composed mechanisms add up, so their laws are convolved, and the transform of a
 convolution is a product. A probability of 10⁻¹⁵ would drown in the rounding of an ordinary
@@ -8,6 +8,9 @@ rare losses that decide δ are its most likely ones. Undoing the tilt is a facto
 
 Most coefficients of a long composition are as good as zero, and a factor more never makes one
 larger. They are dropped for good, and what they could have been counts as an error.
+
+How errors add up from one step to the next is proven. How far the transform itself rounds is not:
+nothing is proven about SciPy's. It is *measured*, and charged with a margin (`TRANSFORM`).
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from numpy.typing import NDArray
 from discreet.guarantees.bands import UNIT, FloatArray
 from discreet.guarantees.convolution.grid_loss import GridLoss
 
-# A transform of masses that sum to 1 is assumed to err by at most 8·log₂(N) units in each
-# coefficient; a test measures it (5 units at N = 2²⁰).
+# Measured, not proven: a transform of masses that sum to 1 errs by 5 units in a coefficient at
+# N = 2²⁰ (a test measures it again); 8·log₂(N), 160 units there, are charged.
 TRANSFORM = 8 * UNIT
 NEGLIGIBLE = 50.0  # coefficients below e^(−50) are dropped
 
@@ -34,7 +37,7 @@ class Spectrum:
     """The transform of a tilted law of losses on the grid of multiples of `step`, modulo `size`.
 
     Only the coefficients `kept` are held; the others are at most e^(−50). Each held one is off
-    by at most `error` times its bound, e^(log_bound).
+    by at most `error` times its bound, e^(log_bound), as far as `TRANSFORM` holds.
     """
 
     step: float
