@@ -94,8 +94,6 @@ def _column(random: Random, name: str, kind: Type, source: Source) -> Column:
     encoding = "plain"
     if source.form in ("arrow", "dataset"):
         encoding = random.choice(ENCODED)
-        if kind is D and random.random() < 0.03:
-            stored, encoding = "pa.date64()", "unaligned"
     elif source.form in ("polars", "lazy", "parquet", "relation", "ibis"):
         encoding = random.choice(["plain", "plain", "dictionary", "chunked"])
     if "view" in stored and (encoding in ("dictionary", "run-end") or source.form != "arrow"):
