@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     from discreet.query.aggregates import sum as sum
     from discreet.query.aggregates import top_k as top_k
     from discreet.query.aggregates import variance as variance
-    from discreet.query.public import PublicTable as PublicTable
     from discreet.query.row import case as case
     from discreet.query.table import Query as Query
     from discreet.query.table import Table as Table
@@ -122,7 +121,6 @@ _HOMES = {
     "neighbors": "Relation",
     "query.aggregates": "count count_units histogram mean median most_common quantile std sum "
     "top_k variance",
-    "query.public": "PublicTable",
     "query.row": "case",
     "query.table": "Query Table",
     "release": "Answer Released Result",

@@ -108,7 +108,7 @@ def test_e1_csv_cells_that_are_not_what_they_should_be(tmp_path):
 
 def test_e1_after_the_charge_there_is_one_constant_sentence(tmp_path):
     """E1: a file that breaks while it is read: charged, one sentence, no cause, no context, and
-    no word from the file."""
+    no word from the file. One that is gone before is refused, and nothing is charged."""
     file = tmp_path / "people.parquet"
     import pyarrow.parquet as pq
 
@@ -118,11 +118,9 @@ def test_e1_after_the_charge_there_is_one_constant_sentence(tmp_path):
     query = table.group_by("ward", keys=["A"]).agg(s=dp.sum("x", bounds=(0, 9)))
     whole = file.read_bytes()
     middle = len(whole) // 2
-    file.write_bytes(whole[:middle] + bytes(64) + whole[middle + 64 :])
     sentences = set()
-    for damage in range(2):
-        if damage:
-            file.unlink()
+    for place in (middle, middle + 128):
+        file.write_bytes(whole[:place] + bytes(64) + whole[place + 64 :])
         with pytest.raises(EngineError) as caught:
             session.release(query, epsilon="0.5")
         error = caught.value
@@ -131,3 +129,7 @@ def test_e1_after_the_charge_there_is_one_constant_sentence(tmp_path):
         sentences.add(str(error))
     assert len(sentences) == 1
     assert session.spent == dp.Pure(1)  # both were charged, and stay so
+    file.unlink()
+    with pytest.raises(dp.InvalidArgument):
+        session.release(query, epsilon="0.5")
+    assert session.spent == dp.Pure(1)

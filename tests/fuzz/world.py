@@ -56,14 +56,14 @@ class World:
 
 
 @contextmanager
-def world(engine: str) -> Iterator[World]:
-    """Start an engine."""
+def world(engine: str, spark: Any = None) -> Iterator[World]:
+    """Start an engine; a Spark that runs already is used as it is."""
     names: dict[str, Any] = {}
     exec(IMPORTS, names)
     with ExitStack() as stack:
         calls: list[Callable[[], None]] = []
         if engine == "spark":
-            names["spark"] = stack.enter_context(spark_session())
+            names["spark"] = spark or stack.enter_context(spark_session())
         if engine == "postgres":
             loader = stack.enter_context(postgres_loader())
             names["on_postgres"], calls = loader, [loader.clean, loader.recover]

@@ -39,8 +39,8 @@ class Bound:
             ("max_rows", max_rows),
         ):
             if value is not None:
-                integer(value, name=name, minimum=1)
-                check(value, ROWS, name=name, what="for one person", hint="it sets the noise")
+                rows = integer(value, name=name, minimum=1)
+                check(rows, ROWS, name=name, what="for one person", hint="it sets the noise")
         return cls(max_groups, max_rows_per_group, max_rows)
 
 
