@@ -29,10 +29,13 @@ Kept = Callable[[list[tuple[Any, Any, Row]]], list[tuple[Any, Any, Row]]]
 
 
 def measure(
-    rows: Iterable[Row], request: Request, kept: Kept = lambda rows: rows
+    rows: Iterable[Row], request: Request, kept: Kept = lambda rows: rows, units: Any = None
 ) -> dict[tuple[Any, ...], dict[Measure, Any]]:
-    """For each key, one integer a measure, or a list of them for bins."""
-    people = [(row[request.unit] if request.unit else None, row) for row in rows]
+    """For each key, one integer a measure, or a list of them for bins. `units` are those of the
+    rows, where they are not what is read of their column."""
+    rows = list(rows)
+    units = units or [row[request.unit] if request.unit else None for row in rows]
+    people = list(zip(units, rows, strict=True))
     if request.unit:
         people = [(unit, row) for unit, row in people if unit is not None and unit == unit]
     for step in request.steps:
