@@ -115,6 +115,11 @@ SPELLINGS = {
     "a copy of a copy": lambda table: table.mutate(other="patient").mutate(who="other"),
     "a cast": lambda table: table.mutate(who=lambda row: row.patient.cast("text")),
     "a sum": lambda table: table.mutate(who=lambda row: row.patient + 1000),
+    "a product": lambda table: table.mutate(who=lambda row: row.patient * 1),
+    "a quotient": lambda table: table.mutate(who=lambda row: row.patient // 1),
+    "a choice": lambda table: table.mutate(
+        who=lambda row: dp.case((row.patient > 0, row.patient), otherwise=0)
+    ),
     "a selection": lambda table: table.select("ward", who=lambda row: row.patient),
 }
 

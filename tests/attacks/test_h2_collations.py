@@ -83,15 +83,14 @@ def test_h2_conditions_compare_code_points(nurses):
         assert exact(table, table.where(condition).agg(n=dp.count())) == [[wanted]]
 
 
-def test_h2_people_are_told_apart_by_code_points(icu_postgres_address):
+def test_h2_people_are_told_apart_by_code_points(nurses):
     """Catches two people whom the collation of their ids holds for one."""
-    connection = ibis.postgres.connect(**icu_postgres_address)
+    connection = nurses
     connection.raw_sql("CREATE TABLE ids (who text COLLATE no_case, w text)").close()
     connection.raw_sql("INSERT INTO ids VALUES ('a', 'x'), ('A', 'x'), ('A', 'x')").close()
     table = dp.table(connection.table("ids"), unit="who")
     query = table.bound(max_rows=1).agg(n=dp.count(), people=dp.count_units())
     assert exact(table, query) == [[2], [2]]
-    connection.disconnect()
 
 
 def test_h2_keys_that_a_server_cannot_hold_are_refused_before_the_charge(nurses):

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from discreet.query.expressions import Typed
+from discreet.query.limits import TEXT
 from discreet.query.schema import Type
 
 Row = Mapping[str, Any]
@@ -281,7 +282,7 @@ PLAIN: dict[str, Callable[..., Any]] = {
     "upper": lambda text: text.translate(LARGE),
     "strip": lambda text: text.strip(" "),
     "length": len,
-    "concat": lambda a, b: a + b,
+    "concat": lambda a, b: a[:TEXT] + b[:TEXT],
     "year": lambda day: day.year,
     "month": lambda day: day.month,
     "day": lambda day: day.day,

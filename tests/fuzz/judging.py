@@ -205,7 +205,8 @@ class _Trial:
 
     def failed(self, error: Failed, table: Any, plan: Plan) -> Iterator[Finding]:
         """An answer that fails on the table: because of a row, or of the question?"""
-        if isinstance(outcome(lambda: table.source.check(plan.everything)), Failed):
+        checked = [outcome(lambda r=r: table.source.check(r)) for r in plan.requests]
+        if any(isinstance(one, Failed) for one in checked):
             return  # refused before the charge
         folder = self.world.side()
         empty = outcome(lambda: self.functions["table"]([], folder).source)

@@ -133,6 +133,17 @@ def test_error_of_one_neighbour_is_found(here: World, monkeypatch: pytest.Monkey
     assert "three rows" in printed(found)
 
 
+def test_an_engine_that_never_answers_is_found(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Catches a fuzzer that takes every failure for a refusal before the charge.
+    def fails(self: IbisSource, request: Any) -> Any:
+        raise EngineError("never")
+
+    monkeypatch.setattr(IbisSource, "measure", fails)
+    assert "never" in printed(hunt(here, "b", "fails on any table"))
+
+
 def test_wrong_number_is_found(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
     # Catches a fuzzer that only compares neighbours: an engine may be wrong about both.
     measure = IbisSource.measure

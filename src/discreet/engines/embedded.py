@@ -17,7 +17,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 import duckdb
@@ -39,6 +39,7 @@ class _Database:
     connection: duckdb.DuckDBPyConnection
     folder: str
     lock: int
+    encrypted: bool
 
 
 _database: _Database | None = None
@@ -115,11 +116,25 @@ def database() -> duckdb.DuckDBPyConnection:
         if _database is None:
             folder, lock = _spill_folder()
             encrypted = _can_spill(folder, encrypted=True)
-            connection = duckdb.connect(":memory:", config=_settings(folder, encrypted=encrypted))
-            connection.execute("SET TimeZone = 'UTC'")
-            _keep_static_optimizers(connection)
-            _database = _Database(connection, folder, lock)
+            connection = _connected(folder, encrypted=encrypted)
+            _database = _Database(connection, folder, lock, encrypted)
+        elif not _answers(_database.connection):  # after an internal error it never does again
+            connection = _connected(_database.folder, encrypted=_database.encrypted)
+            _database = replace(_database, connection=connection)
         return _database.connection
+
+
+def _connected(folder: str, *, encrypted: bool) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:", config=_settings(folder, encrypted=encrypted))
+    connection.execute("SET TimeZone = 'UTC'")
+    _keep_static_optimizers(connection)
+    return connection
+
+
+def _answers(connection: duckdb.DuckDBPyConnection) -> bool:
+    with contextlib.suppress(duckdb.Error):
+        return connection.cursor().execute("SELECT 1").fetchone() == (1,)
+    return False
 
 
 def _keep_static_optimizers(connection: duckdb.DuckDBPyConnection) -> None:

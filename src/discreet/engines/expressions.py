@@ -37,6 +37,7 @@ from discreet.engines.calls import (
 from discreet.engines.dialects import Dialect
 from discreet.engines.limits import factors, is_result, real_bits, terms
 from discreet.query.expressions import Typed
+from discreet.query.limits import TEXT
 from discreet.query.schema import Type
 
 _NULLS: Final = {
@@ -185,8 +186,9 @@ def _on_text_or_date(value: Typed, args: list[ir.Value], dialect: Dialect) -> ir
             return x.contains(given)
         case "substring":
             return part(x, given[0], given[1], dialect)
-        case "concat":
-            return x + others[0]
+        case "concat":  # each as long as a text may be, else a few doublings need gigabytes
+            left, right = (part(text, 0, TEXT, dialect) for text in (x, others[0]))
+            return left + right
         case "weekday":
             return x.day_of_week.index().cast("int64")
     # The rest are parts of a date, which Ibis calls as we do.

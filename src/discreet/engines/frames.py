@@ -42,12 +42,15 @@ class ArrowTable:
     @property
     def columns(self) -> pa.Schema:
         """Its schema."""
-        return self.table.schema.remove_metadata()
+        schema = self.table.schema.remove_metadata()
+        return unzoned(schema) if isinstance(self.table, pa.Table) else schema
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
         """Without a copy."""
-        whole = not isinstance(self.table, pa.Table)  # a dataset leaves out columns by itself
-        cursor.register(SOURCE, self.table if whole else self.table.select(list(columns)))
+        if isinstance(self.table, pa.Table):
+            _register(cursor, self.table.select(list(columns)))
+        else:  # a dataset leaves out columns by itself
+            cursor.register(SOURCE, self.table)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,12 +72,12 @@ class PandasFrame:
             )
         names = list(frame.columns)
         kinds = [_pandas_type(frame.iloc[:, i]) for i in range(len(names))]
-        return pa.schema(list(zip(names, kinds, strict=True)))
+        return unzoned(pa.schema(list(zip(names, kinds, strict=True))))
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
         """Converted to Arrow."""
         arrays = [_pandas_column(self.frame[name]) for name in columns]
-        cursor.register(SOURCE, pa.table(arrays, names=list(columns)))
+        _register(cursor, pa.table(arrays, names=list(columns)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,11 +92,11 @@ class PolarsFrame:
         fields = [
             pa.field(name, _polars_type(kind)) for name, kind in self.frame.collect_schema().items()
         ]
-        return pa.schema(fields)
+        return unzoned(pa.schema(fields))
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
         """Converted to Arrow, these columns only."""
-        cursor.register(SOURCE, self.frame.lazy().select(list(columns)).collect().to_arrow())
+        _register(cursor, self.frame.lazy().select(list(columns)).collect().to_arrow())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,6 +167,17 @@ def _copy(relation: Any, cursor: duckdb.DuckDBPyConnection) -> None:
     cursor.unregister("incoming")
 
 
+def unzoned(schema: pa.Schema) -> pa.Schema:
+    """The same moments without a zone: DuckDB fails on one with a zone that is far away."""
+    kinds = [pa.timestamp(k.unit) if at.is_timestamp(k) and k.tz else k for k in schema.types]
+    # Nothing keeps missing cells out of a column in memory that is said to have none.
+    return pa.schema(list(zip(schema.names, kinds, strict=True)))
+
+
+def _register(cursor: duckdb.DuckDBPyConnection, table: pa.Table) -> None:
+    cursor.register(SOURCE, table.cast(unzoned(table.schema)))  # of most columns no copy
+
+
 def as_text(cells: Iterable[Any]) -> pa.Array:
     """Objects as text: numbers, dates and truth values in their usual form, others missing.
 
@@ -171,11 +185,9 @@ def as_text(cells: Iterable[Any]) -> pa.Array:
     ['a', '7', 'true', None, None, None, '2026-01-31']
     """
     texts = [cell if type(cell) is str else _text(cell) for cell in cells]
-    try:
-        return pa.array(texts, pa.string())
-    except UnicodeEncodeError:  # half of a surrogate pair
-        pass
-    return pa.array([t and t.encode("utf-8", "replace").decode() for t in texts], pa.string())
+    # Half of a surrogate pair is spelled out, in the same way as all others go.
+    encoded = [None if text is None else text.encode("utf-8", "backslashreplace") for text in texts]
+    return pa.array(encoded, pa.binary()).cast(pa.string())
 
 
 def _text(cell: Any) -> str | None:
@@ -190,8 +202,10 @@ def _text(cell: Any) -> str | None:
             return str(cell) if cell.bit_length() <= 512 else None
         case float():
             return repr(cell) if cell == cell else None
-        case Decimal() | Fraction():
-            with contextlib.suppress(ArithmeticError, ValueError):  # too large, or a loud NaN
+        case Decimal() if cell.is_finite() and abs(cell.adjusted()) <= 150:
+            return _text(int(cell)) if cell == cell.to_integral_value() else f"{cell.normalize():f}"
+        case Fraction():
+            with contextlib.suppress(ArithmeticError):  # too large
                 return _text(float(cell))
         case datetime.date() if cell == cell:  # and timestamps, but for pandas' NaT
             return cell.isoformat()

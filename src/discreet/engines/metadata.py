@@ -54,9 +54,15 @@ def ibis_type(kind: dt.DataType) -> Type:
 def arrow_schema(schema: pa.Schema) -> Schema:
     """Names and types of an Arrow schema."""
     return _checked(
-        Field(field.name, kind := type_of(field.type), field.nullable or kind in _MISSING)
+        Field(field.name, kind := _read_as(field.type), field.nullable or kind in _MISSING)
         for field in schema
     )
+
+
+def _read_as(kind: pa.DataType) -> Type:
+    """Its type; moments with a zone in other units than microseconds can stop DuckDB."""
+    zoned = pa.types.is_timestamp(kind) and kind.tz is not None
+    return Type.OTHER if zoned and kind.unit != "us" else type_of(kind)
 
 
 def ibis_schema(schema: ibis.Schema) -> Schema:

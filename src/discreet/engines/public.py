@@ -30,7 +30,8 @@ def read_public(table: Any) -> PublicTable:
         if isinstance(error, InvalidArgument):
             raise
     if made is not None:
-        return PublicTable(made, table, tuple(file_ids(paths)))
+        files = paths or list(getattr(table, "files", ()))  # of a dataset
+        return PublicTable(made, table, tuple(file_ids(files)))
     raise InvalidArgument(
         name="table",
         expected="a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",

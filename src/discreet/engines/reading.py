@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -21,8 +20,6 @@ from discreet.query.public import type_of
 from discreet.query.request import Request
 from discreet.query.schema import Schema, Type
 from discreet.query.steps import Join, Mutate, Select, Where
-
-_ZONED: Final = (Dialect.DUCKDB, Dialect.POSTGRES)  # elsewhere Ibis sets the session to UTC
 
 
 @ibis.udf.scalar.builtin(name="timezone", signature=(("string", "timestamp('UTC')"), "timestamp"))
@@ -90,14 +87,14 @@ def _plain(column: ir.Value, kind: Type, dialect: Dialect) -> ir.Value:
     found, wanted = column.type(), IBIS[kind]
     if found.copy(nullable=True) == wanted:
         return column
-    if isinstance(found, dt.Timestamp) and found.timezone and dialect in _ZONED:
+    if isinstance(found, dt.Timestamp) and found.timezone and dialect is Dialect.POSTGRES:
         return _timezone("UTC", column)
     if isinstance(found, dt.Decimal) and dialect is Dialect.POSTGRES:
         return _of_numeric(column)
     if isinstance(found, dt.UInt64):  # those beyond 2^63 - 1 become that
         largest = ibis.literal(LARGEST, type="uint64")  # least() would take it for a missing one
         return ibis.ifelse(column > largest, largest, column).cast(wanted)
-    if dialect is Dialect.DUCKDB and found.is_temporal():  # whose moments have several widths
+    if dialect is Dialect.DUCKDB and found.is_temporal():  # of any width; sessions are in UTC
         return column.try_cast(wanted)
     return column.cast(wanted)
 

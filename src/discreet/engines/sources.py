@@ -42,7 +42,7 @@ from discreet.errors import EngineError, InvalidArgument
 from discreet.query.checking import as_type
 from discreet.query.expressions import Typed
 from discreet.query.keys import ListedKeys
-from discreet.query.public import PublicTable
+from discreet.query.public import PublicTable, type_of
 from discreet.query.request import Exact, Request
 from discreet.query.schema import Declared, Field, Schema, Type
 
@@ -194,7 +194,10 @@ class IbisSource:
         mine: set[tuple[int, int]] = set()
         with contextlib.suppress(OSError):  # a file that is gone is refused when it is read
             mine = set(file_ids(_paths(self.stored)))
-        return self.given is public.given or bool(mine & set(public.files))
+        same = self.given is public.given
+        if isinstance(self.given, ir.Table) and isinstance(public.given, ir.Table):
+            same = bool(self.given.equals(public.given))
+        return same or bool(mine & set(public.files))
 
     def _open(self, columns: tuple[str, ...], *, empty: bool = False) -> Pass:
         if isinstance(self.stored, BackendTable):
@@ -211,6 +214,8 @@ def _is_distinct(opened: Pass, name: str) -> bool:
 
 
 def _paths(stored: Stored | BackendTable) -> tuple[str, ...]:
+    if isinstance(stored, ArrowTable):  # a dataset has files, a table none
+        return tuple(getattr(stored.table, "files", ()))
     return stored.paths if isinstance(stored, FileSet) else ()
 
 
@@ -287,6 +292,7 @@ def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tu
     if isinstance(source, list | tuple) and source and isinstance(source[0], str | Path):
         return _files(source, delimiter)
     if isinstance(source, pa.Table | pyarrow.dataset.Dataset):
+        _check_text(source)
         return ArrowTable(source), "an Arrow table"
     if _is_from(source, "pandas"):
         return PandasFrame(source), "a pandas frame"
@@ -312,6 +318,23 @@ def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tu
         if isinstance(source, Mapping)
         else 'as in dp.table("visits.csv")',
     )
+
+
+def _check_text(table: Any) -> None:
+    """Arrow does not look at bytes; an engine fails on those that are no text."""
+    if not isinstance(table, pa.Table):
+        return
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if type_of(column.type) is Type.TEXT:
+            with contextlib.suppress(pa.ArrowInvalid):
+                column.validate(full=True)
+                continue
+            raise InvalidArgument(
+                name="source",
+                expected="a table whose texts are UTF-8",
+                given=f'one where some of "{name}" are not',
+                hint="read the file by its path, where such bytes become question marks",
+            )
 
 
 def _files(patterns: Sequence[str | Path], delimiter: str) -> tuple[Stored, str]:

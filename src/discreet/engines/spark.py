@@ -8,7 +8,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import ibis
 import ibis.expr.types as ir
@@ -17,6 +17,13 @@ import pyarrow as pa
 from discreet.engines.dialects import Dialect
 from discreet.engines.passes import Lookup
 
+# No scan may leave out what statistics of its files, or of another table, rule out.
+_SKIPPING: Final = (
+    "spark.sql.parquet.filterPushdown",
+    "spark.sql.orc.filterPushdown",
+    "spark.sql.optimizer.dynamicPartitionPruning.enabled",
+    "spark.sql.optimizer.runtime.bloomFilter.enabled",
+)
 _silent: Counter[int] = Counter()  # threads, by how many of our queries each is running
 
 
@@ -30,6 +37,8 @@ def spark_table(frame: Any) -> ir.Table:
     name = f"discreet_{uuid.uuid4().hex}"
     frame.createOrReplaceGlobalTempView(name)
     session = frame.sparkSession.newSession()
+    for setting in _SKIPPING:
+        session.conf.set(setting, "false")
     session.table(f"global_temp.{name}").createOrReplaceTempView(name)
     return ibis.pyspark.connect(session).table(name)
 

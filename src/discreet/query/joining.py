@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from discreet.errors import InvalidArgument
 from discreet.query.checking import as_type, typed
 from discreet.query.expressions import Typed, column, columns_of
 from discreet.query.keys import KEY_TYPES
-from discreet.query.public import type_of
+from discreet.query.public import PublicTable, type_of
 from discreet.query.schema import Field, Schema, Type
 from discreet.query.steps import Join, Mutate, Select, Step
 
-#: Operations that leave nearly every person a value of their own.
-_SPELLINGS: Final = ("cast", "lower", "upper", "strip", "fill_null", "concat", "neg", "add", "sub")
+#: Operations whose results many people share.
+_COARSE: Final = frozenset(
+    [
+        *("length", "year", "month", "day", "weekday", "hour", "startswith", "endswith"),
+        *("contains", "is_in", "is_null", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"),
+    ]
+)
+_SHORT: Final = 3  # characters of an id, which many share
 
 
 def public_join(
     schema: Schema,
-    table: Any,
+    public: PublicTable,
     on: str | Sequence[str] | Mapping[str, str],
     suffix: str,
     *,
@@ -27,7 +33,7 @@ def public_join(
     steps: tuple[Step, ...],
 ) -> tuple[Join, Schema]:
     """The step, and the schema after it; `steps` come before."""
-    pairs = _pairs(on)
+    pairs, table = _pairs(on), public.table
     for here in pairs:
         if unit is not None and _is_unit(here, unit, steps):
             raise InvalidArgument(
@@ -77,7 +83,7 @@ def public_join(
             )
         added.append((new, name))
         schema = schema.with_field(Field(new, type_of(table.schema.field(name).type)))
-    return Join(table, tuple(values), tuple(added)), schema
+    return Join(table, tuple(values), tuple(added), public), schema
 
 
 def joined_in_words(join: Join) -> str:
@@ -103,7 +109,19 @@ def _is_unit(name: str, unit: str, steps: tuple[Step, ...]) -> bool:
 def _spells_unit(value: Typed, unit: str, steps: tuple[Step, ...]) -> bool:
     if value.op == "column":
         return _is_unit(str(value.value), unit, steps)
-    return value.op in _SPELLINGS and any(_spells_unit(arg, unit, steps) for arg in value.args)
+    if value.op in _COARSE or _is_coarse(value):
+        return False
+    return any(_spells_unit(arg, unit, steps) for arg in value.args)
+
+
+def _is_coarse(value: Typed) -> bool:
+    match value.op:
+        case "floordiv":
+            divisor = value.args[1].value
+            return isinstance(divisor, float) and abs(divisor) >= 2
+        case "substring":
+            return cast(tuple[int, int], value.value)[1] <= _SHORT
+    return False
 
 
 def _pairs(on: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:

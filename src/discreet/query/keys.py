@@ -13,7 +13,7 @@ from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
 from discreet.query.checking import literal_type
 from discreet.query.limits import KEYS, TEXT, check, taken
-from discreet.query.public import arrow_type, type_of
+from discreet.query.public import PublicTable, arrow_type, copied, type_of
 from discreet.query.schema import Type
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class ListedKeys:
     """Public keys: one row each, distinct, none missing, in the order of the answer."""
 
     table: pa.Table
+    origin: PublicTable | None = None  # where they came from, if not from a list
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -73,6 +74,9 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
 
     if isinstance(keys, str) and keys == "discover":
         return DiscoveredKeys()
+    origin = keys if isinstance(keys, PublicTable) else None
+    if origin is not None:
+        keys = origin.table
     if isinstance(keys, pa.Table):
         check(keys.num_rows, KEYS, name="keys", what="keys", hint=_FEWER)
         lists = [_column(keys, name) for name in columns]
@@ -99,7 +103,7 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
         )
     table = pa.table(arrays, names=list(columns))
     _check(table)
-    return ListedKeys(table)
+    return ListedKeys(copied(table), origin)
 
 
 def any_key(kinds: Iterable[Type]) -> ListedKeys:

@@ -75,7 +75,18 @@ def decoded(table: pa.Table) -> pa.Table:
     """
     import pyarrow as pa
 
-    return pa.table([_decoded(column) for column in table.columns], names=table.column_names)
+    plain = pa.table([_decoded(column) for column in table.columns], names=table.column_names)
+    return copied(plain)
+
+
+def copied(table: pa.Table) -> pa.Table:
+    """The same in memory of its own: what the caller does to a frame later is not seen here."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -337,8 +337,13 @@ def read_operand(value: Operand) -> Expression:
 
 def plain(value: Any) -> Value:
     """A literal as a plain value of Python: bool, int, float, str, date, datetime or None."""
-    if value is None or isinstance(value, bool | datetime.date | datetime.datetime):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, datetime.datetime):  # in UTC: an hour that comes twice is told apart
+        moment = value if value.tzinfo is None else value.astimezone(datetime.UTC)
+        return datetime.datetime.combine(moment.date(), moment.time())
+    if isinstance(value, datetime.date):
+        return datetime.date(value.year, value.month, value.day)
     if isinstance(value, str):
         return str(_text(value, "a literal"))  # NumPy has a text of its own
     if type(value).__name__ == "bool" and hasattr(value, "item"):  # NumPy's

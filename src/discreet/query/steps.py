@@ -11,6 +11,8 @@ from discreet.query.limits import JOINS, MADE, NODES, STEPS, check
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from discreet.query.public import PublicTable
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -43,6 +45,7 @@ class Join:
     table: pa.Table  # key columns first, then those that are added
     on: tuple[tuple[Typed, str], ...]
     added: tuple[tuple[str, str], ...]  # name here, name in the public table
+    origin: PublicTable  # where it came from
 
 
 Step: TypeAlias = Where | Mutate | Select | Join

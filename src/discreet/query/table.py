@@ -37,7 +37,7 @@ from discreet.query.public import PublicTable
 from discreet.query.request import Source
 from discreet.query.row import Row, build
 from discreet.query.schema import Field, Schema, Type
-from discreet.query.steps import Mutate, Select, Step, Where, check_steps
+from discreet.query.steps import Join, Mutate, Select, Step, Where, check_steps
 from discreet.query.wrong_steps import missing_step, no_rows
 from discreet.spelling import spelled
 
@@ -134,7 +134,13 @@ class Table:
         refused.
         """
         public = self._public(table, name="table")
-        check(public.num_rows, PUBLIC, name="table", what="rows", hint="keep those that are used")
+        check(
+            public.table.num_rows,
+            PUBLIC,
+            name="table",
+            what="rows",
+            hint="keep those that are used",
+        )
         join, schema = public_join(
             self.schema, public, on, suffix, unit=self.unit.column, steps=self.steps
         )
@@ -244,8 +250,8 @@ class Table:
         check_steps(steps)
         return replace(self, steps=steps, schema=schema)
 
-    def _public(self, table: Any, *, name: str) -> Any:
-        """The Arrow table of something that was said to be public, and is not this table."""
+    def _public(self, table: Any, *, name: str) -> PublicTable:
+        """Something that was said to be public, and is not this table."""
         if not isinstance(table, PublicTable):
             raise InvalidArgument(
                 name=name,
@@ -256,15 +262,8 @@ class Table:
                 hint="say dp.public(...) of a data frame or the path of a file that holds nothing "
                 "about people",
             )
-        if self.source.holds(table):
-            raise InvalidArgument(
-                name=name,
-                expected="a public table",
-                given="the table of people itself",
-                hint='list the keys from what is known without it, or say keys="discover", which '
-                "needs a delta",
-            )
-        return table.table
+        _check_origin(table, self.source, name=name)
+        return table
 
     def _made(self, columns: Mapping[str, str | Condition]) -> tuple[tuple[str, Typed], ...]:
         if self.unit.column in columns:
@@ -357,7 +356,23 @@ class Query:
             raise InvalidArgument(
                 name="on", expected="a table as dp.table returns it", given="one with steps"
             )
+        origins = [step.origin for step in self.table.steps if isinstance(step, Join)]
+        if isinstance(self.keys, ListedKeys) and self.keys.origin is not None:
+            origins.append(self.keys.origin)
+        for public in origins:
+            _check_origin(public, table.source, name="on")
         return replace(self, table=replace(self.table, source=table.source))
+
+
+def _check_origin(public: PublicTable, source: Source, *, name: str) -> None:
+    if source.holds(public):
+        raise InvalidArgument(
+            name=name,
+            expected="a public table",
+            given="the table of people itself",
+            hint='list the keys from what is known without it, or say keys="discover", which '
+            "needs a delta",
+        )
 
 
 def _query(
