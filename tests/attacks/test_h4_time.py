@@ -171,7 +171,7 @@ def shape(plan: list[dict[str, Any]]) -> list[object]:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_h4_every_scan_reads_every_row(name, ran, tmp_path):
+def test_h4_h21_every_scan_reads_every_row(name, ran, tmp_path):
     """Catches filters that reach a scan, which then leaves out row groups by their least and
     largest values; filters that a join makes while it runs; hash tables laid out by statistics; a
     join with nothing, which ends the reading at its first row."""

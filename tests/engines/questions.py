@@ -20,6 +20,7 @@ from discreet.query.measures import (
     Total,
     Units,
 )
+from discreet.query.public import PublicTable
 from discreet.query.request import Request
 from discreet.query.schema import Field, Schema, Type
 from discreet.query.steps import Join, Mutate, Select, Step, Where
@@ -77,7 +78,8 @@ def _join(random: Random) -> Join:
             "day": pa.array([random.choice([*VALUES[D], None]) for _ in keys], pa.date32()),
         }
     )
-    return Join(table, ((value(random, T, 1), "k"),), (("y", "amount"), ("d", "day")))
+    on, added = ((value(random, T, 1), "k"),), (("y", "amount"), ("d", "day"))
+    return Join(table, on, added, PublicTable(table, table))
 
 
 def grid(random: Random, kind: Type) -> Grid:

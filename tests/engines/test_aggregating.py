@@ -17,6 +17,7 @@ from discreet.query.contribution import Bound
 from discreet.query.expressions import Expression, column, literal
 from discreet.query.grid import Grid, choose_grid
 from discreet.query.measures import Categories, GridBins, Present, Rows, Total, Units
+from discreet.query.public import PublicTable
 from discreet.query.schema import Type
 from discreet.query.steps import Join, Mutate, Select, Where
 from tests.engines.asking import ask, cell, numbers
@@ -158,7 +159,7 @@ def test_steps_in_their_order() -> None:
     steps = (
         Where(of(Expression("is_null", (Expression("eq", (ward, literal("?"))),)))),
         Mutate((("n", of(Expression("add", (n, literal(1))))), ("old", of(n)))),
-        Join(beds, ((of(ward), "name"),), (("beds", "beds"),)),
+        Join(beds, ((of(ward), "name"),), (("beds", "beds"),), PublicTable(beds, beds)),
         Select((("ward", of(ward)), ("n", typed(column("beds"), joined)))),
     )
     total = Total(cell(source, "n"), Grid(0, 0, 100))

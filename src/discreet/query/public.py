@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from discreet.printable import one_line
 from discreet.query.schema import Type
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class PublicTable:
 
     def __repr__(self) -> str:
         rows, names = self.table.num_rows, ", ".join(self.table.column_names)
-        return f"PublicTable({rows:,} row{'s' * (rows != 1)}; {names})"
+        return one_line(f"PublicTable({rows:,} row{'s' * (rows != 1)}; {names})")
 
 
 def arrow_type(kind: Type) -> pa.DataType:

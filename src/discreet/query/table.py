@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from discreet.errors import InvalidArgument, RelationMismatch
 from discreet.neighbors import Relation, Unit
+from discreet.printable import one_line
 from discreet.query.aggregates import Aggregate
 from discreet.query.aggregates.quantiles import together
 from discreet.query.checking import as_type, typed
@@ -70,7 +71,7 @@ class Table:
     def __repr__(self) -> str:
         columns = ", ".join(f"{field.name}: {field.type}" for field in self.schema)
         steps = f", {len(self.steps)} step{'s' * (len(self.steps) > 1)}" if self.steps else ""
-        return f"Table({self.source.name}, a person is {self.unit}{steps}; {columns})"
+        return one_line(f"Table({self.source.name}, a person is {self.unit}{steps}; {columns})")
 
     if not TYPE_CHECKING:  # a checker would take every name for known
 
