@@ -189,16 +189,16 @@ def people(path: Path, keys: Any = WARDS) -> Any:
 
 PAIRS = {
     "extreme value": Pair(last(x=1e300), mean),
+    "a planted delay": Pair(lambda table: None, mean, delay=ALLOWED),
     "NaN": Pair(last(x=math.nan), mean),
     "one matching row": Pair(last(k=101), above),
-    "one person over a bound": Pair(more(20), people),
-    "one more key of a person": Pair(last(ward="new"), lambda path: people(path, "discover")),
-    "a missing value": Pair(last(x=None), people),
     "a text of the longest length": Pair(last(note="x" * LONGEST), by_note),
-    "a huge integer": Pair(last(person=2**62), people),
     "an empty group": Pair(empty, by_ward),
     "a duplicate row": Pair(more(1), by_ward),
-    "a planted delay": Pair(lambda table: None, mean, delay=ALLOWED),
+    "one person over a bound": Pair(more(20), people),
+    "a huge integer": Pair(last(person=2**62), people),
+    "a missing value": Pair(last(x=None), people),
+    "one more key of a person": Pair(last(ward="new"), lambda path: people(path, "discover")),
 }
 
 
