@@ -97,7 +97,7 @@ bench-surveys: $(VENV)/.installed-dev .venv-peer-pureldp/.installed ## survey an
 bench-overfitting: $(VENV)/.installed-dev ## attack each kind of holdout 1,000 times
 	$(BIN)/python -m benchmarks.overfitting
 
-timing: $(VENV)/.installed-dev ## time releases on ten pairs of neighbours: an hour, with nothing else running
+timing: $(VENV)/.installed-dev ## time releases on ten pairs of neighbours: two hours or more, with nothing else running
 	$(BIN)/python -m benchmarks.neighbours
 
 clean: ## remove environments, caches and results

@@ -10,7 +10,8 @@ the neighbour, in random order, and takes the CPU time of the whole process for 
 included; drift and a busy machine are the same for all three. The 99.9 % interval of the shift is
 Hodges and Lehmann's, of log(there/here) over blocks. It must lie within ± 1 % for each neighbour;
 for the copy too, or the machine was too busy to tell; and above 0 for a copy with a planted delay
-of 1 %. Run it with nothing else running.
+of 1 %. Blocks are added until both intervals are narrow; when to stop depends on their widths
+alone, never on where they lie. Each core measures a pair. Run it with nothing else running.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import argparse
 import gc
 import json
 import math
+import multiprocessing
+import os
 import random
 import shutil
 import sys
@@ -38,7 +41,9 @@ import discreet as dp
 from benchmarks.run import HERE, _machine
 from discreet.query.keys import DiscoveredKeys
 
-RELEASES = 2000
+RELEASES = 2000  # at least
+MOST = 10_000
+NARROW = 0.01  # the width of an interval that is narrow enough: half of what is allowed
 ROWS = 1_000_000
 ALLOWED = 0.01
 LEVEL = 0.999
@@ -74,6 +79,10 @@ class Interval:
     @property
     def small(self) -> bool:
         return self.low >= -ALLOWED and self.high <= ALLOWED
+
+    @property
+    def narrow(self) -> bool:
+        return self.high - self.low <= NARROW
 
 
 @dataclass(frozen=True)
@@ -224,29 +233,16 @@ def timed(job: Callable[[], object], delay: float) -> float:
     return time.process_time() - start
 
 
-def blocks(
-    jobs: dict[str, Callable[[], object]], releases: int, delay: float, seed: int
-) -> dict[str, list[float]]:
-    """The times of each side, block by block; `delay` is a share of a usual time."""
-    warm = [timed(job, 0.0) for _ in range(WARM_UP) for job in jobs.values()]
-    planted = {"there": delay * float(np.median(warm))}
-    times: dict[str, list[float]] = {side: [] for side in jobs}
-    order = random.Random(seed)
-    gc.collect()
-    gc.disable()
-    try:
-        for block in range(releases):
-            for side in order.sample(list(jobs), len(jobs)):
-                times[side].append(timed(jobs[side], planted.get(side, 0.0)))
-            if block % 50 == 49:
-                gc.collect()
-    finally:
-        gc.enable()
-    return times
+def block(
+    jobs: dict[str, Callable[[], object]], planted: dict[str, float], order: random.Random
+) -> dict[str, float]:
+    """The time of each side, in random order."""
+    sides = order.sample(list(jobs), len(jobs))
+    return {side: timed(jobs[side], planted.get(side, 0.0)) for side in sides}
 
 
 def measure(name: str, releases: int, folder: Path, *, rows: int = ROWS, seed: int = 17) -> Result:
-    """Write both tables, release in turn, compare."""
+    """Write both tables, release in turn, compare; `releases` of each at least."""
     pair = PAIRS[name]
     table = columns(rows)
     here = write(table, folder / "here.parquet")
@@ -254,42 +250,75 @@ def measure(name: str, releases: int, folder: Path, *, rows: int = ROWS, seed: i
     pair.change(table)
     paths = {"here": here, "copy": copy, "there": write(table, folder / "there.parquet")}
     jobs = {side: released(pair.question, path) for side, path in paths.items()}
-    times = blocks(jobs, releases, pair.delay, seed)
-    usual = float(np.median(times["here"]))
+    order = random.Random(seed)
+    warm = [block(jobs, {}, order)["here"] for _ in range(WARM_UP)]
+    planted = {"there": pair.delay * float(np.median(warm))}
+    times: list[dict[str, float]] = []
+    gc.disable()
+    try:
+        while True:
+            gc.collect()
+            times += [block(jobs, planted, order) for _ in range(min(releases, 50))]
+            if len(times) < releases or (releases >= RELEASES and len(times) % 500):
+                continue  # an interval of many blocks takes a second
+            result = compared(times, planted=bool(pair.delay))
+            enough = result.shift.narrow and result.control.narrow
+            if enough or releases < RELEASES or len(times) >= MOST:
+                return result
+    finally:
+        gc.enable()
+
+
+def compared(times: list[dict[str, float]], *, planted: bool) -> Result:
+    """What the blocks say."""
+    here, copy, there = ([block[side] for block in times] for side in ("here", "copy", "there"))
+    usual = float(np.median(here))
     return Result(
-        releases=releases,
+        releases=len(times),
         seconds=usual,
-        spread=float(np.subtract(*np.percentile(times["here"], [75, 25]))) / usual,
-        control=shift(times["here"], times["copy"]),
-        shift=shift(times["here"], times["there"]),
-        planted=bool(pair.delay),
+        spread=float(np.subtract(*np.percentile(here, [75, 25]))) / usual,
+        control=shift(here, copy),
+        shift=shift(here, there),
+        planted=planted,
     )
 
 
 def page(results: dict[str, Result]) -> str:
     """The results in Markdown."""
-    (releases,) = {result.releases for result in results.values()}
     lines = [
         "# Time",
         "",
         "Made by `make timing`. CPU time of a whole release on a table and on a neighbour of it,",
-        f"{ROWS:,} rows of Parquet on DuckDB, {releases:,} releases a side in random order, and",
-        "the same data against itself as a control. Intervals hold the shift with a confidence of",
+        f"{ROWS:,} rows of Parquet on DuckDB, {RELEASES:,} releases a side or more, in random",
+        f"order, until intervals are at most {NARROW:.0%} wide, and the same data against itself",
+        "as a control. Intervals hold the shift with a confidence of",
         f"{LEVEL:.1%}; they must lie within ± {ALLOWED:.0%}, and that of a planted delay of",
         f"{ALLOWED:.0%} above 0.",
         "",
         *(f"- {key}: {value}" for key, value in _machine().items()),
         "",
-        "| neighbours differ by | median | quartiles apart | shift | control | reached |",
-        "|---|---|---|---|---|---|",
+        "| neighbours differ by | releases | median | quartiles apart | shift | control | fine |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, r in results.items():
         mark = "yes" if r.fine else "NO"
         lines.append(
-            f"| {name} | {r.seconds * 1e3:.1f} ms | {r.spread:.1%} | {r.shift} | {r.control} "
-            f"| {mark} |"
+            f"| {name} | {r.releases:,} | {r.seconds * 1e3:.1f} ms | {r.spread:.1%} | {r.shift} "
+            f"| {r.control} | {mark} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def on_one_core(cores: multiprocessing.Queue[int]) -> None:
+    """A worker stays on its core, so that two do not meet."""
+    os.sched_setaffinity(0, {cores.get()})
+
+
+def in_folder(task: tuple[str, int]) -> tuple[str, Result]:
+    """Measure one pair with tables of its own."""
+    name, releases = task
+    with tempfile.TemporaryDirectory() as folder:
+        return name, measure(name, releases, Path(folder))
 
 
 def main(arguments: list[str]) -> int:
@@ -298,18 +327,28 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--releases", type=int, default=RELEASES)
     parser.add_argument("pairs", nargs="*", choices=[*PAIRS, []])
     asked = parser.parse_args(arguments)
-    results = {}
-    for name in asked.pairs or PAIRS:
-        with tempfile.TemporaryDirectory() as folder:
-            results[name] = measure(name, asked.releases, Path(folder))
-        print(name, results[name].shift, "| control", results[name].control, flush=True)
-        if not asked.pairs and asked.releases == RELEASES:  # it is long: what is done is kept
-            kept = {name: asdict(result) for name, result in results.items()}
-            document = {"machine": _machine(), "pairs": kept}
-            store = HERE / "RESULTS-timing.json"
-            store.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
-            (HERE / "RESULTS-timing.md").write_text(page(results))
-    return 0 if all(result.fine for result in results.values()) else 1
+    tasks = [(name, asked.releases) for name in asked.pairs or PAIRS]
+    context = multiprocessing.get_context("spawn")
+    cores: multiprocessing.Queue[int] = context.Queue()
+    for core in os.sched_getaffinity(0):
+        cores.put(core)
+    done = {}
+    with context.Pool(len(os.sched_getaffinity(0)), on_one_core, (cores,)) as pool:
+        for name, result in pool.imap_unordered(in_folder, tasks):
+            print(name, result.shift, "| control", result.control, flush=True)
+            done[name] = result
+            if not asked.pairs and asked.releases == RELEASES:  # it is long: what is done is kept
+                keep({name: done[name] for name in PAIRS if name in done})
+    return 0 if all(result.fine for result in done.values()) else 1
+
+
+def keep(results: dict[str, Result]) -> None:
+    """Write the results beside this file."""
+    kept = {name: asdict(result) for name, result in results.items()}
+    document = {"machine": _machine(), "pairs": kept}
+    store = HERE / "RESULTS-timing.json"
+    store.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    (HERE / "RESULTS-timing.md").write_text(page(results))
 
 
 if __name__ == "__main__":
