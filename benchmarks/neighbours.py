@@ -10,8 +10,10 @@ the neighbour, in random order, and takes the CPU time of the whole process for 
 included; drift and a busy machine are the same for all three. The 99.9 % interval of the shift is
 Hodges and Lehmann's, of log(there/here) over blocks. It must lie within ± 1 % for each neighbour;
 for the copy too, or the machine was too busy to tell; and above 0 for a copy with a planted delay
-of 1 %. Blocks are added until both intervals are narrow; when to stop depends on their widths
-alone, never on where they lie. Each core measures a pair. Run it with nothing else running.
+of 1 %. Files are written anew every few hundred blocks, since a file's place in memory alone can
+make it half a percent faster to read. Blocks are added until both intervals are narrow; when to
+stop depends on their widths alone, never on where they lie. Each core measures a pair. Run it with
+nothing else running.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ import math
 import multiprocessing
 import os
 import random
-import shutil
 import sys
 import tempfile
 import time
@@ -48,6 +49,7 @@ ROWS = 1_000_000
 ALLOWED = 0.01
 LEVEL = 0.999
 WARM_UP = 10
+ROUND = 250  # blocks before the files are written anew
 LONGEST = 2**16  # characters of a text: longer ones take longer (docs/security.md)
 WARDS = tuple("ABCDEFGH")
 RARE = "rare"  # the ward of one row
@@ -163,8 +165,8 @@ def empty(table: Columns) -> None:
     table["ward"] = [WARDS[0] if ward == RARE else ward for ward in table["ward"]]
 
 
-def write(table: Columns, path: Path) -> Path:
-    pq.write_table(pa.table(table), path)  # in one row group, which is read or left out
+def write(table: pa.Table, path: Path) -> Path:
+    pq.write_table(table, path)  # in one row group, which is read or left out
     return path
 
 
@@ -244,29 +246,49 @@ def block(
 def measure(name: str, releases: int, folder: Path, *, rows: int = ROWS, seed: int = 17) -> Result:
     """Write both tables, release in turn, compare; `releases` of each at least."""
     pair = PAIRS[name]
-    table = columns(rows)
-    here = write(table, folder / "here.parquet")
-    copy = Path(shutil.copy(here, folder / "copy.parquet"))
-    pair.change(table)
-    paths = {"here": here, "copy": copy, "there": write(table, folder / "there.parquet")}
-    jobs = {side: released(pair.question, path) for side, path in paths.items()}
+    made = columns(rows)
+    table = pa.table(made)
+    pair.change(made)
+    sides = {"here": table, "copy": table, "there": pa.table(made)}
     order = random.Random(seed)
-    warm = [block(jobs, {}, order)["here"] for _ in range(WARM_UP)]
-    planted = {"there": pair.delay * float(np.median(warm))}
+    planted: dict[str, float] = {}
     times: list[dict[str, float]] = []
+    while True:
+        files = {
+            side: write(sides[side], folder / f"{order.random()}.parquet")
+            for side in order.sample(list(sides), len(sides))
+        }
+        jobs = {side: released(pair.question, path) for side, path in files.items()}
+        warm = [block(jobs, {}, order)["here"] for _ in range(WARM_UP)]
+        planted = planted or {"there": pair.delay * float(np.median(warm))}
+        times += blocks(jobs, planted, order, min(releases, ROUND))
+        for path in files.values():
+            path.unlink()
+        if len(times) < releases or (releases >= RELEASES and len(times) % 500):
+            continue  # an interval of many blocks takes a second
+        result = compared(times, planted=bool(pair.delay))
+        enough = result.shift.narrow and result.control.narrow
+        if enough or releases < RELEASES or len(times) >= MOST:
+            return result
+
+
+def blocks(
+    jobs: dict[str, Callable[[], object]],
+    planted: dict[str, float],
+    order: random.Random,
+    count: int,
+) -> list[dict[str, float]]:
+    """Times of some blocks, with no garbage collected in one."""
+    times = []
     gc.disable()
     try:
-        while True:
-            gc.collect()
-            times += [block(jobs, planted, order) for _ in range(min(releases, 50))]
-            if len(times) < releases or (releases >= RELEASES and len(times) % 500):
-                continue  # an interval of many blocks takes a second
-            result = compared(times, planted=bool(pair.delay))
-            enough = result.shift.narrow and result.control.narrow
-            if enough or releases < RELEASES or len(times) >= MOST:
-                return result
+        for done in range(count):
+            if done % 50 == 0:
+                gc.collect()
+            times.append(block(jobs, planted, order))
     finally:
         gc.enable()
+    return times
 
 
 def compared(times: list[dict[str, float]], *, planted: bool) -> Result:
