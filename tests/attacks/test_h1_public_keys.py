@@ -91,6 +91,22 @@ def test_h1_a_lower_cased_categorical_is_refused():
         people.join(dp.public(pa.table({"ward": lowered, "floor": [1, 2]})), on="ward")
 
 
+def test_h1_dates_with_a_time_of_day_are_days():
+    """Catches two moments of one day that count as two keys here and as one in the engine, and an
+    error of Arrow, which quotes a cell, where such a table is hashed."""
+    noon = pa.array([43_200_000, 86_400_000, -1], pa.int64()).view(pa.date64())
+    public = dp.public(pa.table({"day": noon, "more": [1, 2, 3]}))
+    days = [datetime.date(1970, 1, 1), datetime.date(1970, 1, 2), datetime.date(1969, 12, 31)]
+    people = dp.table(pa.table({"day": days}))
+    query = people.join(public, on="day").group_by("more", keys=[1, 2, 3]).agg(n=dp.count())
+    dp.Session(people, budget=dp.Pure(1)).release(query, epsilon=1)
+    counts = people.source.measure(make_plan(query, Spend.read(epsilon=1)).request(1)).columns
+    assert [column.tolist() for column in counts.values()] == [[1, 1, 1]]
+    twice = pa.array([0, 1], pa.int64()).view(pa.date64())
+    with pytest.raises(InvalidArgument, match="each key once"):
+        people.join(dp.public(pa.table({"day": twice, "more": [1, 2]})), on="day")
+
+
 def test_h1_the_engine_that_joins_is_asked(monkeypatch):
     """Catches a check in Arrow alone: what the engine holds for equal decides how rows multiply.
     Planted: an engine that is told keys which are equal to it and not to us."""

@@ -106,4 +106,6 @@ def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return _decoded(column.cast(kind.value_type))
     if at.is_string_view(kind) or at.is_large_string(kind):
         return column.cast(pa.string())
+    if at.is_date64(kind):  # in milliseconds, and engines see days
+        return column.cast(pa.timestamp("ms")).cast(pa.date32())
     return column
