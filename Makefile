@@ -6,17 +6,17 @@ VENV := .venv
 # Hundreds of processes are started by the tests: each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 BIN := $(VENV)/bin
-PEERS := .venv-peers
-# Each has an environment of its own: their pins exclude each other.
-TABLE_PEERS := opendp pipelinedp smartnoise tumult
-PAGE_PEERS := diffprivlib opendp smartnoise tumult
 
 # Of the parts that privacy rests on; pyproject.toml names them.
 FLOOR := 95
+# Two workers for whole runs; one file alone is faster without. A worker keeps its files together: one Spark,
+# and caches that are used.
+TWO := -n 2 --dist=worksteal
+# Interpreters that `make test-pythons` tries, where they are there.
+PYTHONS := 3.11 3.12 3.13
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test types lint docs refresh docs-peers gwas browser postgres test-long torture fuzz mutants false-alarms audit-peers bench bench-peers bench-tables bench-ledger \
-	bench-audit bench-surveys bench-overfitting timing clean
+.PHONY: help demo check test types lint docs refresh test-pythons test-long torture fuzz mutants gwas browser postgres clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -27,8 +27,12 @@ demo: $(VENV)/.installed ## release statistics on the bundled sample data
 
 test: $(VENV)/.installed-dev browser postgres ## run every gate: lint, types, layers, tests, coverage
 	@$(MAKE) --no-print-directory -j 2 types lint
-	$(BIN)/pytest --cov --cov-report=
+	$(BIN)/pytest $(TWO) --cov --cov-report=
 	$(BIN)/coverage report --fail-under=$(FLOOR)
+
+check: $(VENV)/.installed-dev ## the quick gates and the tests of what changed since the last tag, or of AT="query noise"
+	@$(MAKE) --no-print-directory -j 2 types lint
+	@tests=$$($(BIN)/python -m tests.changed $(AT)) && test -z "$$tests" || $(BIN)/pytest $(TWO) -q $$tests
 
 # Two at a time, and before the tests, which take both cores.
 types:
@@ -47,15 +51,19 @@ docs: $(VENV)/.installed-dev ## build the site into build/site; a broken link or
 refresh: $(VENV)/.installed-dev ## run every page, and write what it prints and draws into it, and the notebooks
 	$(BIN)/python -m publishing.refresh
 
-docs-peers: $(VENV)/.installed-dev $(PAGE_PEERS:%=.venv-peer-%/.installed) ## run other libraries' code on docs/coming-from.md
-	$(BIN)/python -m publishing.peers
-
 gwas: $(VENV)/.installed-dev ## the genome-wide example with a million variants: 1 GB of disk, some minutes
 	$(BIN)/python -m examples.gwas --full
 
+test-pythons: ## run every gate with each of Python 3.11, 3.12 and 3.13 that is there
+	@for version in $(PYTHONS); do \
+		if command -v python$$version >/dev/null; \
+		then $(MAKE) PYTHON=python$$version VENV=.venv-$$version test || exit 1; \
+		else echo "python$$version was not found, and is not tested"; fi; \
+	done
+
 test-long: $(VENV)/.installed-dev ## run the tests that take minutes
-	$(BIN)/pytest -m long
-	$(BIN)/pytest -m hypothesis --hypothesis-profile=thorough
+	$(BIN)/pytest $(TWO) -m long
+	$(BIN)/pytest $(TWO) -m hypothesis --hypothesis-profile=thorough
 
 torture: $(VENV)/.installed-dev ## kill releases 22,000 times, and see that the ledger still adds up
 	$(BIN)/python -m tests.faults.torture --kills 20000 --at-once 2
@@ -69,39 +77,8 @@ fuzz: $(VENV)/.installed-dev postgres ## 22,000 pairs of neighbours, drawn anew:
 mutants: $(VENV)/.installed-dev ## plant errors in copies of our own code, and see that tests catch them
 	$(BIN)/python -m tests.mutants.run
 
-false-alarms: $(VENV)/.installed-dev ## audit every correct mechanism 200 times: none may be accused
-	$(BIN)/python -m benchmarks.auditing --false-alarms 200
-
-audit-peers: $(PEERS)/.installed ## audit NumPy's, diffprivlib's and OpenDP's noise
-	$(PEERS)/bin/python -m benchmarks.auditing_peers
-
-bench: $(VENV)/.installed $(PEERS)/.installed ## measure speed against NumPy and other accountants
-	$(BIN)/python -m benchmarks.run
-	$(PEERS)/bin/python -m benchmarks.run --accounting
-
-bench-peers: $(PEERS)/.installed ## noise, with other libraries beside it
-	$(PEERS)/bin/python -m benchmarks.run --peers
-
-bench-tables: $(VENV)/.installed-dev $(TABLE_PEERS:%=.venv-peer-%/.installed) ## private queries beside raw ones and other libraries
-	$(BIN)/python -m benchmarks.run --tables
-
-bench-ledger: $(VENV)/.installed-dev ## durable charges beside bare inserts
-	$(BIN)/python -m benchmarks.run --ledger
-
-bench-audit: $(VENV)/.installed-dev ## audit broken and correct mechanisms, beside the best possible test
-	$(BIN)/python -m benchmarks.auditing
-
-bench-surveys: $(VENV)/.installed-dev .venv-peer-pureldp/.installed ## survey answers beside NumPy's draws and pure-ldp
-	$(BIN)/python -m benchmarks.run --surveys
-
-bench-overfitting: $(VENV)/.installed-dev ## attack each kind of holdout 1,000 times
-	$(BIN)/python -m benchmarks.overfitting
-
-timing: $(VENV)/.installed-dev ## time releases on ten pairs of neighbours: two hours or more, with nothing else running
-	$(BIN)/python -m benchmarks.neighbours
-
 clean: ## remove environments, caches and results
-	rm -rf $(VENV) $(PEERS) .venv-peer-* benchmarks/results build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-* benchmarks/results build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -rf .import_linter_cache .coverage .coverage.* htmlcov
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
@@ -124,22 +101,6 @@ $(VENV)/.installed-dev: pyproject.toml
 	$(call install,$(VENV),.[dev])
 	@touch $(VENV)/.installed
 
-$(PEERS)/.installed: pyproject.toml
-	$(call install,$(PEERS),.[peers])
-
-# A peer that cannot be installed shows up as "not installed" in the results.
-.venv-peer-diffprivlib/.installed: PACKAGES := diffprivlib 'scikit-learn<1.9'
-.venv-peer-opendp/.installed: PACKAGES := 'opendp[polars]' pyarrow
-.venv-peer-pipelinedp/.installed: PACKAGES := pipeline-dp pyarrow
-.venv-peer-pureldp/.installed: PACKAGES := pure-ldp scikit-learn statsmodels 'xxhash<4'
-.venv-peer-smartnoise/.installed: PACKAGES := smartnoise-sql pyarrow
-.venv-peer-tumult/.installed: PACKAGES := tmlt.analytics
-.venv-peer-%/.installed:
-	@test -x $(@D)/bin/pip || $(PYTHON) -m venv --clear $(@D)
-	@echo "Installing $(PACKAGES) into $(@D) ..."
-	-@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES)
-	@touch $@
-
 # $(call fetch,package): from Debian, where that is allowed.
 define fetch
 if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -159,3 +120,5 @@ define install
 	@$(1)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '$(2)'
 	@touch $@
 endef
+
+include benchmarks/Makefile

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from tests.mutants.mutant import PACKAGE, ROOT, Mutant
 
 PYTEST = (
-    *(sys.executable, "-m", "pytest", "-n", "0", "-q", "-x", "-rfE", "--no-cov", "--tb=line"),
+    *(sys.executable, "-m", "pytest", "-q", "-x", "-rfE", "--no-cov", "--tb=line"),
     *(
         "-p",
         "no:cacheprovider",
