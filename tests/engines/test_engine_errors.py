@@ -138,7 +138,7 @@ def test_a_bar_shows_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None
     # Catches output where nobody asked for it, a bar for what is quick, and one that never comes.
     enough = threading.Event()
 
-    class Watched(progress.Bar):
+    class Watched(progress.ProgressBar):
         looks = 0
 
         def update(self) -> None:
@@ -147,7 +147,7 @@ def test_a_bar_shows_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None
             if self.looks == 3:
                 enough.set()
 
-    monkeypatch.setattr(running, "Bar", Watched)
+    monkeypatch.setattr(running, "ProgressBar", Watched)
     for stream, patience, shown in (
         (io.StringIO(), 0.0, False),
         (Terminal(), 1e9, False),

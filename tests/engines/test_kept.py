@@ -1,7 +1,7 @@
 """What each engine keeps of a person: at most the bound, all of it, fairly, whatever the order.
 
 Engines hash differently, so they may keep different rows; the laws are the same. How DuckDB
-bounds by sorting is tested on its own (test_bounding).
+bounds by sorting is tested on its own (test_row_sampling).
 """
 
 import math

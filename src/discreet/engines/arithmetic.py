@@ -68,7 +68,7 @@ def normal(x: ir.Value, bits: int, dialect: Dialect) -> ir.Value:
 
 
 def on_reals(op: str, left: ir.Value, right: ir.Value) -> ir.Value:
-    """+ − × ÷ and signs of reals, which are as large as `limits` says; `right` is the last one."""
+    """+ − × ÷ and signs of reals, which are as large as `Span` says; `right` is the last one."""
     match op:
         case "add":
             return left + right

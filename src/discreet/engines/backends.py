@@ -73,7 +73,7 @@ class BackendTable:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BackendPass:
-    """One pass by nothing but Ibis; implements `passes.Pass`."""
+    """One pass by nothing but Ibis; implements `engine.Pass`."""
 
     table: ir.Table
     backend: Any

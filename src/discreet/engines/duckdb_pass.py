@@ -37,7 +37,7 @@ _compiler = Backend()
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DuckDbPass:
-    """Implements `passes.Pass`."""
+    """Implements `engine.Pass`."""
 
     connection: duckdb.DuckDBPyConnection
     table: ir.Table

@@ -22,7 +22,7 @@ from discreet.errors import InvalidArgument
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PostgresPass:
-    """Implements `passes.Pass`; `backend` is the connection of Ibis."""
+    """Implements `engine.Pass`; `backend` is the connection of Ibis."""
 
     table: ir.Table
     backend: Any

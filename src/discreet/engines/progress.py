@@ -22,10 +22,10 @@ def can_be_shown() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-class Bar:
+class ProgressBar:
     """Appears after two seconds, follows `fraction` (from 0 to 1, or None), and vanishes.
 
-    >>> with Bar(lambda: 0.5) as bar:
+    >>> with ProgressBar(lambda: 0.5) as bar:
     ...     bar.update()  # too early for anything to be seen
     """
 
@@ -35,7 +35,7 @@ class Bar:
         self._shown = can_be_shown()
         self._progress: Progress | None = None
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def update(self) -> None:

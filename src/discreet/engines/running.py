@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from discreet.engines.progress import TICK, Bar
+from discreet.engines.progress import TICK, ProgressBar
 from discreet.errors import DiscreetError, EngineError
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ disk suffice
     thread = threading.Thread(target=worker, name="discreet-engine", daemon=True)
     try:
         thread.start()
-        with Bar(fraction) as bar:
+        with ProgressBar(fraction) as bar:
             while not done.wait(TICK):
                 bar.update()
     except BaseException:

@@ -52,7 +52,7 @@ TESTED: Final = ("duckdb", "pyspark", "postgres")  # the engines of the conforma
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IbisSource:
-    """A table that can be asked; implements `query.request.Source`."""
+    """A table that can be asked; implements `query.request.TableSource`."""
 
     stored: Stored | BackendTable
     name: str

@@ -51,7 +51,7 @@ def collated(table: ir.Table, backend: Any) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkPass:
-    """Implements `passes.Pass`; `backend` is the connection of Ibis, for its compiler."""
+    """Implements `engine.Pass`; `backend` is the connection of Ibis, for its compiler."""
 
     table: ir.Table
     backend: Any

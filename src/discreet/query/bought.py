@@ -28,7 +28,7 @@ from discreet.query.parts import (
     Part,
     QuantileChoice,
 )
-from discreet.query.spend import Currency
+from discreet.query.spend import SpendAmount
 from discreet.sensitivity import Sensitivity
 
 # Steps: 64 bits hold as much as 8,000 times this, so that no draw ever reaches the end of them.
@@ -145,7 +145,7 @@ Bought: TypeAlias = Noise | Chooser | Finder
 
 def buy(
     part: Part,
-    money: Currency,
+    money: SpendAmount,
     *,
     share: Fraction,
     contribution: Contribution,
@@ -194,7 +194,7 @@ def buy(
             return noise
 
 
-def _noise(moved: Sensitivity, money: Currency) -> Laplace | Gaussian:
+def _noise(moved: Sensitivity, money: SpendAmount) -> Laplace | Gaussian:
     if money.kind == "epsilon":
         return Laplace(sensitivity=moved, epsilon=money.amount, step=1)
     return Gaussian(sensitivity=moved, step=1, **{money.kind: money.amount})

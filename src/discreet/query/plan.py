@@ -28,7 +28,7 @@ from discreet.query.keys import DiscoveredKeys, ListedKeys, any_key
 from discreet.query.measures import Measure
 from discreet.query.parts import Additive, Discovery, Part
 from discreet.query.request import Request
-from discreet.query.spend import Currency, Spend, gaussian_share
+from discreet.query.spend import Spend, SpendAmount, gaussian_share
 from discreet.query.table import Query
 
 
@@ -40,7 +40,7 @@ class Plan:
     spend: Spend
     counting: Counting
     bought: Mapping[Part, Bought]
-    money: Currency
+    money: SpendAmount
     reason: str  # why this noise
 
     @cached_property
@@ -142,7 +142,7 @@ def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> P
 
 @dataclass(frozen=True)
 class _Choice:
-    money: Currency
+    money: SpendAmount
     bought: dict[Part, Bought]
     reason: str
     account: Filter | None
@@ -178,16 +178,16 @@ class _Choice:
 
 def _candidates(
     query: Query, spend: Spend, shares: dict[Part, Fraction], account: Filter | None
-) -> list[tuple[Currency, dict[Part, Bought], str]]:
+) -> list[tuple[SpendAmount, dict[Part, Bought], str]]:
     if spend.rho is not None or spend.mu is not None:
         kind, amount = ("rho", spend.rho) if spend.rho is not None else ("mu", spend.mu)
         symbol = "ρ" if kind == "rho" else "μ"
-        money = Currency(kind, amount)  # type: ignore[arg-type]
+        money = SpendAmount(kind, amount)  # type: ignore[arg-type]
         bought = _buy_all(query, money, shares, spend.delta)
         return [(money, bought, f"for a spend in {symbol} its error is the smaller one")]
     assert spend.epsilon is not None
     pure = account is not None and isinstance(account.limit, Pure)
-    money = Currency("epsilon", spend.epsilon)
+    money = SpendAmount("epsilon", spend.epsilon)
     plain = (money, _buy_all(query, money, shares, spend.delta), _only_laplace(spend, pure=pure))
     if spend.delta is None or pure or not any(_adds(part) for part in shares):
         return [plain]
@@ -211,7 +211,7 @@ def _adds(part: Part) -> bool:
 
 
 def _buy_all(
-    query: Query, money: Currency, shares: dict[Part, Fraction], delta: Fraction | None
+    query: Query, money: SpendAmount, shares: dict[Part, Fraction], delta: Fraction | None
 ) -> dict[Part, Bought]:
     return {
         part: buy(part, money, share=share, contribution=query.contribution, delta=delta)

@@ -75,7 +75,7 @@ Kind = Literal["epsilon", "rho", "mu"]
 
 
 @dataclass(frozen=True, slots=True)
-class Currency:
+class SpendAmount:
     """An amount of ε, ρ or μ, of which parts can be given away that add up to it."""
 
     kind: Kind
@@ -86,18 +86,18 @@ class Currency:
         """The noise that this buys most of: Laplace for pure ε, Gaussian for the others."""
         return "laplace" if self.kind == "epsilon" else "gaussian"
 
-    def share(self, share: Fraction, *, among: int = 1) -> Currency:
+    def share(self, share: Fraction, *, among: int = 1) -> SpendAmount:
         """This part of it, and of that one of `among` equal ones.
 
-        >>> Currency("epsilon", Fraction(1)).share(Fraction(1, 2), among=5).amount
+        >>> SpendAmount("epsilon", Fraction(1)).share(Fraction(1, 2), among=5).amount
         Fraction(1, 10)
         """
         part = share / among
         if self.kind == "mu":
             # μ² is what adds up: a root, rounded down to 40 bits
             root = Fraction(math.isqrt(int(part * _FINE**2)), _FINE)
-            return Currency("mu", self.amount * root)
-        return Currency(self.kind, self.amount * part)
+            return SpendAmount("mu", self.amount * root)
+        return SpendAmount(self.kind, self.amount * part)
 
     @property
     def pure(self) -> Fraction:
@@ -130,8 +130,8 @@ def _epsilon_of_mu(mu: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def gaussian_share(epsilon: Fraction, delta: Fraction, *, in_rho: bool) -> Currency:
+def gaussian_share(epsilon: Fraction, delta: Fraction, *, in_rho: bool) -> SpendAmount:
     """The largest μ, or ρ, that keeps (ε, δ): what Gaussian noise can be had for it."""
     if in_rho:
-        return Currency("rho", zcdp_cap(epsilon=epsilon, delta=delta).rho)
-    return Currency("mu", gdp_cap(epsilon=epsilon, delta=delta).mu)
+        return SpendAmount("rho", zcdp_cap(epsilon=epsilon, delta=delta).rho)
+    return SpendAmount("mu", gdp_cap(epsilon=epsilon, delta=delta).mu)

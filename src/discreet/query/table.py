@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from discreet.errors import InvalidArgument, RelationMismatch
 from discreet.neighbors import Relation, Unit
 from discreet.printable import one_line
-from discreet.query.aggregates import Aggregate
+from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.aggregates.quantiles import together
 from discreet.query.checking import as_type, typed
 from discreet.query.contribution import Bound, Contribution, contribution_of

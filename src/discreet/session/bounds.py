@@ -13,7 +13,7 @@ from discreet.query.aggregates.ranges import Range
 from discreet.query.bought import protects
 from discreet.query.request import Request
 from discreet.query.schema import Type
-from discreet.query.spend import Currency, Spend
+from discreet.query.spend import Spend, SpendAmount
 from discreet.query.table import Grouped, Query
 from discreet.release import ColumnInfo, Result
 from discreet.session import recording
@@ -116,10 +116,10 @@ class ContributionChoice:
         )
 
 
-def _money(spend: Spend) -> Currency:
+def _money(spend: Spend) -> SpendAmount:
     if spend.rho is not None:
-        return Currency("rho", spend.rho)
+        return SpendAmount("rho", spend.rho)
     if spend.mu is not None:
-        return Currency("mu", spend.mu)
+        return SpendAmount("mu", spend.mu)
     assert spend.epsilon is not None
-    return Currency("epsilon", spend.epsilon)
+    return SpendAmount("epsilon", spend.epsilon)

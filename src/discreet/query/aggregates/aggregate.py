@@ -10,13 +10,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, interval, positive
-from discreet.query.bought import Bought
+from discreet.mechanisms.ratio_error import expected_mean_error, mean_error, tail_point
+from discreet.query.bought import Bought, Noise
 from discreet.query.checking import as_type, typed
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed, in_words
-from discreet.query.parts import Part
+from discreet.query.grid import choose_grid
+from discreet.query.measures import Total
+from discreet.query.parts import Part, PresenceCounts, ValueSum
 from discreet.query.row import Row, build
 from discreet.query.schema import Schema, Type
 
@@ -148,3 +153,89 @@ def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fra
             given="others",
         )
     return lower, upper
+
+
+# -- what several aggregates share -----------------------------------------------------------------
+
+
+def read_count(noisy: Noisy, part: Part, *, everything: bool) -> Any:
+    """The noisy count of rows (everything), or of rows with the value."""
+    values = noisy.values[part]
+    if isinstance(part, PresenceCounts):
+        return values.sum(axis=1) if everything else values[:, 0]
+    return values
+
+
+def count_error(bought: Bought, *, everything: bool) -> float:
+    """Its 95 % half-width."""
+    assert isinstance(bought, Noise)
+    if not (everything and isinstance(bought.part, PresenceCounts)):
+        return bought.error
+    # the noise of two counts
+    size = float(bought.size)
+    return float(tail_point(size, size, 1, noise=bought.noise))
+
+
+def value_total(
+    value: ColumnLike | Typed, bounds: tuple[Fraction, Fraction], *, centred: bool
+) -> Total:
+    """The exact sum of a value on the grid that fits its bounds."""
+    assert isinstance(value, Typed)
+    whole = value.type is Type.INTEGER
+    return Total(value, choose_grid(bounds, whole=whole, centred=centred))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A noisy sum of values within ±half over a noisy count, and its error."""
+
+    sum_noise: Noise
+    count_noise: Noise
+    half: float
+    rounding: float  # of a single value
+
+    @classmethod
+    def of(cls, bought: Mapping[Part, Bought], total: ValueSum, counted: Part) -> Ratio:
+        """From what was bought."""
+        low, high = total.extent
+        step = float(total.step)
+        sums, counts = bought[total], bought[counted]
+        assert isinstance(sums, Noise) and isinstance(counts, Noise)
+        return cls(sums, counts, max(-low, high) * step, float(total.rounding))
+
+    def value(self, sums: Any, counts: Any) -> Any:
+        """sum/count within ±half; 0, the middle, where the count is not above 0."""
+        above = counts > 0
+        return np.clip(sums / np.where(above, counts, 1.0), -self.half, self.half) * above
+
+    def error(self, sums: Any, counts: Any, confidence: float = 0.95) -> Any:
+        """The half-width of each, given what was released, and the rounding of values."""
+        width = mean_error(
+            sums,
+            counts,
+            scale_s=float(self.sum_noise.size),
+            scale_n=float(self.count_noise.size),
+            half_width=self.half,
+            noise=self.sum_noise.noise,
+            confidence=confidence,
+            step=float(self.sum_noise.part.step),
+        )
+        return np.minimum(width + self.rounding, 2 * self.half)
+
+    def expected(self, size: int, confidence: float = 0.95) -> float:
+        """The half-width for a group of this size, without data."""
+        width = expected_mean_error(
+            size,
+            scale_s=float(self.sum_noise.size),
+            scale_n=float(self.count_noise.size),
+            half_width=self.half,
+            noise=self.sum_noise.noise,
+            confidence=confidence,
+            step=float(self.sum_noise.part.step),
+        )
+        return min(float(width) + self.rounding, 2 * self.half)
+
+
+def as_floats(steps: Any, part: ValueSum) -> Any:
+    """Sums in steps as sums in the value's unit."""
+    return np.asarray(steps, np.float64) * float(part.step)

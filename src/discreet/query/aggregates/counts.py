@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from discreet.exact import Number
-from discreet.mechanisms.ratio_error import tail_point
 from discreet.query.aggregates.aggregate import (
     ColumnLike,
     Expected,
     Noisy,
     Output,
+    count_error,
     read_column,
+    read_count,
     read_weight,
 )
-from discreet.query.bought import Bought, Noise
+from discreet.query.bought import Bought
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
-from discreet.query.parts import Part, PresenceCounts, UnitCount
+from discreet.query.parts import Part, UnitCount
 from discreet.query.schema import Schema
 from discreet.spelling import spelled
 
@@ -153,21 +153,3 @@ def count_units(*, weight: Number = 1) -> CountUnits:
     3.0
     """
     return CountUnits(read_weight(weight))
-
-
-def read_count(noisy: Noisy, part: Part, *, everything: bool) -> Any:
-    """The noisy count of rows (everything), or of rows with the value."""
-    values = noisy.values[part]
-    if isinstance(part, PresenceCounts):
-        return values.sum(axis=1) if everything else values[:, 0]
-    return values
-
-
-def count_error(bought: Bought, *, everything: bool) -> float:
-    """Its 95 % half-width."""
-    assert isinstance(bought, Noise)
-    if not (everything and isinstance(bought.part, PresenceCounts)):
-        return bought.error
-    # the noise of two counts
-    size = float(bought.size)
-    return float(tail_point(size, size, 1, noise=bought.noise))

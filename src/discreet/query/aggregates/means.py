@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from discreet.exact import Number
-from discreet.mechanisms.ratio_error import expected_mean_error, mean_error
 from discreet.query.aggregates.aggregate import (
     ColumnLike,
     Expected,
     Noisy,
     Output,
+    Ratio,
+    as_floats,
     read_bounds,
+    read_count,
     read_number,
     read_weight,
+    value_total,
 )
-from discreet.query.aggregates.counts import read_count
-from discreet.query.aggregates.sums import value_total
-from discreet.query.bought import Bought, Noise
+from discreet.query.bought import Bought
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.parts import Part, ValueSum
@@ -91,62 +91,6 @@ class Mean:
         """For a group of this size."""
         ratio = Ratio.of(bought, self.total, counting.present(self.counted[0]))
         return [Expected(name, ratio.expected(size), f"of {self.label}", by_size=True)]
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A noisy sum of values within ±half over a noisy count, and its error."""
-
-    sum_noise: Noise
-    count_noise: Noise
-    half: float
-    rounding: float  # of a single value
-
-    @classmethod
-    def of(cls, bought: Mapping[Part, Bought], total: ValueSum, counted: Part) -> Ratio:
-        """From what was bought."""
-        low, high = total.extent
-        step = float(total.step)
-        sums, counts = bought[total], bought[counted]
-        assert isinstance(sums, Noise) and isinstance(counts, Noise)
-        return cls(sums, counts, max(-low, high) * step, float(total.rounding))
-
-    def value(self, sums: Any, counts: Any) -> Any:
-        """sum/count within ±half; 0, the middle, where the count is not above 0."""
-        above = counts > 0
-        return np.clip(sums / np.where(above, counts, 1.0), -self.half, self.half) * above
-
-    def error(self, sums: Any, counts: Any, confidence: float = 0.95) -> Any:
-        """The half-width of each, given what was released, and the rounding of values."""
-        width = mean_error(
-            sums,
-            counts,
-            scale_s=float(self.sum_noise.size),
-            scale_n=float(self.count_noise.size),
-            half_width=self.half,
-            noise=self.sum_noise.noise,
-            confidence=confidence,
-            step=float(self.sum_noise.part.step),
-        )
-        return np.minimum(width + self.rounding, 2 * self.half)
-
-    def expected(self, size: int, confidence: float = 0.95) -> float:
-        """The half-width for a group of this size, without data."""
-        width = expected_mean_error(
-            size,
-            scale_s=float(self.sum_noise.size),
-            scale_n=float(self.count_noise.size),
-            half_width=self.half,
-            noise=self.sum_noise.noise,
-            confidence=confidence,
-            step=float(self.sum_noise.part.step),
-        )
-        return min(float(width) + self.rounding, 2 * self.half)
-
-
-def as_floats(steps: Any, part: ValueSum) -> Any:
-    """Sums in steps as sums in the value's unit."""
-    return np.asarray(steps, np.float64) * float(part.step)
 
 
 @spelled

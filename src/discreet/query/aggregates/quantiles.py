@@ -18,11 +18,12 @@ from discreet.query.aggregates.aggregate import (
     Expected,
     Noisy,
     Output,
+    count_error,
     read_bounds,
+    read_count,
     read_number,
     read_weight,
 )
-from discreet.query.aggregates.counts import count_error, read_count
 from discreet.query.bought import Bought, Chooser
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed

@@ -16,13 +16,14 @@ from discreet.query.aggregates.aggregate import (
     Expected,
     Noisy,
     Output,
+    Ratio,
+    as_floats,
     read_bounds,
+    read_count,
     read_number,
     read_weight,
+    value_total,
 )
-from discreet.query.aggregates.counts import read_count
-from discreet.query.aggregates.means import Ratio, as_floats
-from discreet.query.aggregates.sums import value_total
 from discreet.query.bought import Bought
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed

@@ -17,14 +17,13 @@ from discreet.query.aggregates.aggregate import (
     read_bounds,
     read_number,
     read_weight,
+    value_total,
 )
 from discreet.query.bought import Bought, Noise
 from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
-from discreet.query.grid import choose_grid
-from discreet.query.measures import Total
 from discreet.query.parts import Part, ValueSum
-from discreet.query.schema import Schema, Type
+from discreet.query.schema import Schema
 from discreet.spelling import spelled
 
 
@@ -77,15 +76,6 @@ class Sum:
         noise = bought[self.part]
         assert isinstance(noise, Noise)
         return [Expected(name, noise.error, f"of {self.label}")]
-
-
-def value_total(
-    value: ColumnLike | Typed, bounds: tuple[Fraction, Fraction], *, centred: bool
-) -> Total:
-    """The exact sum of a value on the grid that fits its bounds."""
-    assert isinstance(value, Typed)
-    whole = value.type is Type.INTEGER
-    return Total(value, choose_grid(bounds, whole=whole, centred=centred))
 
 
 @spelled
