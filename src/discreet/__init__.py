@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from discreet.mechanisms.noisy_max import NoisyMax as NoisyMax
     from discreet.mechanisms.poisson_sampled import PoissonSampled as PoissonSampled
     from discreet.mechanisms.quantiles import Quantiles as Quantiles
+    from discreet.mechanisms.randomized_response import Estimate as Estimate
     from discreet.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
-    from discreet.mechanisms.response_estimate import Estimate as Estimate
     from discreet.mechanisms.sparse_vector import SparseVector as SparseVector
     from discreet.mechanisms.statistical_queries import StatisticalQueries as StatisticalQueries
     from discreet.mechanisms.top_k import TopK as TopK
@@ -100,9 +100,11 @@ _HOMES = {
     "auditor.verify": "verify",
     "certificate.certificate": "Certificate",
     "errors": "BudgetExceeded DiscreetError EngineError EntropyFailed InternalError "
-    "InvalidArgument LedgerDamaged LooseBound Refused RelationMismatch UnboundedSensitivity",
+    "InvalidArgument LedgerDamaged LooseBound Refused RelationMismatch "
+    "UnboundedSensitivity",
     "guarantees": "Approx BoundedRange Composition Filter GDP Guarantee LaplacePair Least "
-    "LossDistribution Pure ResponsePair TotalVariation ZCDP compose from_dp_event to_dp_event",
+    "LossDistribution Pure ResponsePair TotalVariation ZCDP compose "
+    "from_dp_event to_dp_event",
     "ledger.ledger": "Ledger",
     "mechanisms.above_threshold": "AboveThreshold",
     "mechanisms.calibrate": "calibrate",
@@ -113,8 +115,7 @@ _HOMES = {
     "mechanisms.noisy_max": "Chosen NoisyMax",
     "mechanisms.poisson_sampled": "PoissonSampled",
     "mechanisms.quantiles": "Quantiles",
-    "mechanisms.randomized_response": "RandomizedResponse",
-    "mechanisms.response_estimate": "Estimate",
+    "mechanisms.randomized_response": "Estimate RandomizedResponse",
     "mechanisms.sparse_vector": "SparseVector",
     "mechanisms.statistical_queries": "StatisticalQueries",
     "mechanisms.top_k": "TopK",

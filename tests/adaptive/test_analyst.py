@@ -14,9 +14,8 @@ from scipy.stats import binom
 
 import discreet as dp
 from discreet.adaptive import Analyst, validity_of
-from discreet.adaptive.bounds_table import row
-from discreet.adaptive.noise_widths import width_of
-from discreet.adaptive.reach import refusal
+from discreet.adaptive.bounds import refusal, row
+from discreet.adaptive.noise_width import width_of
 from discreet.errors import InvalidArgument, Refused
 from discreet.testing import SeededEntropy, using
 

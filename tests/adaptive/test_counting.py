@@ -10,7 +10,7 @@ import pytest
 from mpmath import log, mp, mpf
 from scipy.stats import binom
 
-from discreet.adaptive import counting
+from discreet.adaptive import validity
 
 MEANS = (0.0, 0.001, 0.25, 0.5, 0.9, 1.0)
 
@@ -27,7 +27,7 @@ def entropy(mean: float, other: float) -> mpf:
 def test_ends_are_where_the_relative_entropy_says_and_no_nearer(mean, n, exponent) -> None:
     """Catches an end that is rounded inwards, and one that is further out than need be."""
     with mp.workdps(40):
-        high, low = counting.upper_end(mean, n, exponent), counting.lower_end(mean, n, exponent)
+        high, low = validity.upper_end(mean, n, exponent), validity.lower_end(mean, n, exponent)
         assert low <= mean <= high
         if high < 1:
             assert entropy(mean, high) >= mpf(exponent) / n
@@ -35,14 +35,14 @@ def test_ends_are_where_the_relative_entropy_says_and_no_nearer(mean, n, exponen
         if low > 0:
             assert entropy(mean, low) >= mpf(exponent) / n
             assert entropy(mean, mean - (mean - low) * 0.99) < mpf(exponent) / n
-        assert high - mean <= counting.radius(n, exponent) * 1.001
-        assert mean - low <= counting.radius(n, exponent) * 1.001
+        assert high - mean <= validity.radius(n, exponent) * 1.001
+        assert mean - low <= validity.radius(n, exponent) * 1.001
 
 
 def missed(n: int, p: float, exponent: float) -> float:
     """P(the upper end is below the true mean) for coins, exactly."""
     counts = np.arange(n + 1)
-    below = np.array([counting.upper_end(c / n, n, exponent) < p for c in counts])
+    below = np.array([validity.upper_end(c / n, n, exponent) < p for c in counts])
     return float(binom.pmf(counts, n, p)[below].sum())
 
 
@@ -57,5 +57,5 @@ def test_exponent_is_the_logarithm_rounded_up() -> None:
     count = 10**40
     with mp.workdps(60):
         exact = log(mpf(count) / mpf("0.05"))
-        found = mpf(counting.exponent(count, failure=Fraction(1, 20)))
+        found = mpf(validity.exponent(count, failure=Fraction(1, 20)))
         assert exact <= found <= exact * (1 + mpf(2) ** -50)

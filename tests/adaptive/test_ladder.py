@@ -13,9 +13,8 @@ import pytest
 from scipy.stats import binom
 
 import discreet as dp
-from discreet.adaptive import counting
-from discreet.adaptive.ladder import Ladder
-from discreet.adaptive.ladder_bound import Rungs, best_rungs, classic_error
+from discreet.adaptive import validity
+from discreet.adaptive.ladder import Ladder, Rungs, best_rungs, classic_error
 from discreet.errors import InvalidArgument, Refused
 
 LABELS = np.arange(100) % 2
@@ -63,8 +62,8 @@ def test_intervals_say_what_was_proved() -> None:
         for j in range(classes)
     ]
     low, high = some.interval(rung=7, rises=3)
-    assert low == pytest.approx(counting.lower_end(0.7, 1000, exponents[2]), abs=1e-9)
-    assert high == pytest.approx(counting.upper_end(0.8, 1000, exponents[3]), abs=1e-9)
+    assert low == pytest.approx(validity.lower_end(0.7, 1000, exponents[2]), abs=1e-9)
+    assert high == pytest.approx(validity.upper_end(0.8, 1000, exponents[3]), abs=1e-9)
     assert some.interval(rung=0, rises=0)[0] == 0
     lengths = [some.interval(rung=5, rises=j) for j in range(1, 6)]
     assert [high - low for low, high in lengths] == sorted(high - low for low, high in lengths)
@@ -122,14 +121,14 @@ def test_intervals_hold_against_many_submissions_and_fail_without_the_union() ->
     """
     coins = np.random.default_rng(7)
     missed, missed_alone = 0, 0
-    one = counting.exponent(2, failure=Fraction(1, 10))
+    one = validity.exponent(2, failure=Fraction(1, 10))
     for _ in range(20):
         labels = coins.integers(0, 2, 200)
         board = Ladder(labels, submissions=500, confidence=0.9, baseline=0.5, step=0.01)
         for guesses in coins.integers(0, 2, (500, 200)):
             standing = board.submit(guesses)
         missed += not standing.interval[0] <= 0.5 <= standing.interval[1]
-        missed_alone += counting.lower_end(standing.value, 200, one) > 0.5
+        missed_alone += validity.lower_end(standing.value, 200, one) > 0.5
     assert binom.sf(11, 20, 0.1) < 1e-6
     assert missed <= 11 < missed_alone
 
@@ -211,7 +210,7 @@ def test_the_widest_class_is_found_without_listing_all() -> None:
     """Catches a turning point that is off, and a search that takes minutes for small samples."""
     for submissions, count in [(1, 5), (2, 5), (5, 5), (9, 30), (40, 7), (1000, 20)]:
         some = rungs(submissions=submissions, count=count)
-        assert some.radius == pytest.approx(counting.radius(1000, some._exponents[-1]) + 2.0**-32)
+        assert some.radius == pytest.approx(validity.radius(1000, some._exponents[-1]) + 2.0**-32)
     assert best_rungs(n=10, submissions=10**9, failure=FAILURE, baseline=Fraction(0)).width == 1
 
 

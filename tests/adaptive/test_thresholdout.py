@@ -18,7 +18,7 @@ import discreet as dp
 from discreet.adaptive.thresholdout import Thresholdout
 from discreet.errors import InvalidArgument, Refused
 from discreet.laws.sparse_vector import SparseAnswers
-from discreet.mechanisms.query_values import UNIT
+from discreet.mechanisms.statistical_queries import UNIT
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from discreet.adaptive.thresholdout_bound import LargestNoise, Settings, Terms, choose
+from discreet.adaptive.thresholdout import LargestNoise, Settings, Terms, choose
 
 
 def terms(**changes) -> Terms:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.adaptive.noise_tails import (
+from discreet.adaptive.noise_width import (
     excess_of_largest,
     quantile_of_largest,
     superquantile_of_largest,

@@ -18,7 +18,7 @@ from scipy.stats import norm
 from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.noise.narrow import MANY
+from discreet.noise.additive import MANY
 from discreet.testing import seeded
 
 DRAWS = 100_000

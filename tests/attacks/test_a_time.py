@@ -18,7 +18,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise import gaussian as noise_gaussian
 from discreet.noise import laplace as noise
-from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.laplace import DiscreteLaplaceSampler
 from discreet.noise.tape import Draw, Tape
 from discreet.testing import SeededEntropy
 
@@ -95,7 +95,9 @@ def test_a8_time_tells_nothing(name):
     assert min(found.values()) > 1e-8
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace, noise.Laplace, noise_gaussian.Gaussian])
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplaceSampler, noise.LaplaceSampler, noise_gaussian.GaussianSampler]
+)
 def test_a8_the_same_work_whatever_is_drawn(law):
     """A clock is blunt, so count: each draw reveals as many words and is computed as often."""
     source, revealed, logs = SeededEntropy(1), set(), set()

@@ -5,8 +5,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.mechanisms.calibrate import calibrate
-from discreet.mechanisms.noise_search import least_noise
+from discreet.mechanisms.calibrate import calibrate, least_noise
 from discreet.mechanisms.poisson_sampled import PoissonSampled
 
 

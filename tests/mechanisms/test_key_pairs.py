@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, Approx, Pure, SampledPair, compose
 from discreet.guarantees.key_pair import KeyPair
-from discreet.mechanisms.key_coins import worst_coins
+from discreet.mechanisms.key_threshold import worst_coins
 
 PROMISES = [(1, "1e-6"), ("1/10", "1e-5"), (3, "1e-9"), ("1/2", "1/100"), (8, "1e-3"), (1, "0.7")]
 POINTS = [0.0, 0.01, 0.3, 0.7, 0.999, 1.0, 1.2, 3.0]  # as shares of ε

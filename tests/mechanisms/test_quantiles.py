@@ -17,9 +17,7 @@ from scipy.stats import chisquare
 from discreet.guarantees import to_zcdp
 from discreet.laws import Gibbs
 from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.quantiles import Quantiles
-from discreet.mechanisms.quantiles_law import QuantilesLaw
-from discreet.mechanisms.quantiles_tree import deal, gather, halves
+from discreet.mechanisms.quantiles import Quantiles, QuantilesLaw, deal, gather, halves
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9
@@ -155,7 +153,7 @@ def test_release_follows_its_law_and_no_other(asked, monkeypatch):
 
     With 3 places a candidate, so that the sum over places is short.
     """
-    monkeypatch.setattr("discreet.mechanisms.quantiles_tree.MOST_SPOTS", 3)
+    monkeypatch.setattr("discreet.mechanisms.quantiles.MOST_SPOTS", 3)
     mechanism = Quantiles(probabilities=asked, epsilon=1.5)
     counts, n = [4, 1, 7, 5], 2000
     with seeded(11):
@@ -277,7 +275,7 @@ def test_error_holds_exactly(asked, monkeypatch):
 
     ε = 40 makes widths of a few rows.
     """
-    monkeypatch.setattr("discreet.mechanisms.quantiles_tree.MOST_SPOTS", 4)
+    monkeypatch.setattr("discreet.mechanisms.quantiles.MOST_SPOTS", 4)
     mechanism, spots = Quantiles(probabilities=asked, epsilon=40), 4 if len(asked) > 2 else 1
     for counts in [(5, 0, 1, 3), (20, 0, 0, 9), (3, 30, 4, 1), (1, 1, 1, 1), (0, 1, 25, 25)]:
         widths = mechanism.error(0.5, candidates=4, heaviest=max(counts))

@@ -16,12 +16,13 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.ratio_error import (
     expected_mean_error,
+    laplace_tail,
     mean_error,
+    single_tail,
     std_error,
     tail_point,
     variance_error,
 )
-from discreet.mechanisms.ratio_error_tails import laplace_tail, single_tail
 from discreet.testing import seeded
 
 CUT = 1e-6  # of probability, left out on each side of an exact sum

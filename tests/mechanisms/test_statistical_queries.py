@@ -16,8 +16,12 @@ from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, Pure
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.query_values import UNIT, sum_of_column, sum_of_records
-from discreet.mechanisms.statistical_queries import StatisticalQueries
+from discreet.mechanisms.statistical_queries import (
+    UNIT,
+    StatisticalQueries,
+    sum_of_column,
+    sum_of_records,
+)
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9

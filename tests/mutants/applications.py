@@ -104,16 +104,16 @@ APPLICATIONS = (
     ),
     Mutant(
         id="adaptive-one-error-for-all",
-        file="adaptive/noise_tails.py",
+        file="adaptive/noise_width.py",
         old="        return 1 - (1 - _one(shape, z)) ** queries",
         new="        return 1 - (1 - _one(shape, z))",
         kind="count forgotten",
         harm="the largest of many errors is taken for one of them",
-        tests=("tests/adaptive/test_validity.py", "tests/adaptive/test_bounds_table.py"),
+        tests=("tests/adaptive/test_validity.py", "tests/adaptive/test_bounds.py"),
     ),
     Mutant(
         id="adaptive-one-question-more",
-        file="adaptive/turns.py",
+        file="adaptive/ledger_account.py",
         old="            if self._taken == self._most:",
         new="            if self._taken > self._most:",
         kind="off by one",
@@ -122,11 +122,11 @@ APPLICATIONS = (
     ),
     Mutant(
         id="adaptive-fluctuation-of-all-parts",
-        file="adaptive/splitting.py",
+        file="adaptive/bounds.py",
         old="    size = n // queries\n",
         new="    size = n\n",
         kind="scale",
         harm="each answer is said to be as sure as if it came from the whole sample",
-        tests=("tests/adaptive/test_bounds_table.py",),
+        tests=("tests/adaptive/test_bounds.py",),
     ),
 )

@@ -161,7 +161,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="sparse-vector-no-threshold-noise",
-        file="mechanisms/sparse_run.py",
+        file="mechanisms/sparse_vector.py",
         old="        self._threshold = NoisyThreshold(threshold, threshold_scale)",
         new="        self._threshold = NoisyThreshold(threshold, threshold_scale / 10**9)",
         kind="scale",
@@ -172,7 +172,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="sparse-vector-one-hit-too-many",
-        file="mechanisms/sparse_run.py",
+        file="mechanisms/sparse_vector.py",
         old="        hits = np.flatnonzero(comparison.above)[: self._remaining].tolist()",
         new="        hits = np.flatnonzero(comparison.above)[: self._remaining + 1].tolist()",
         kind="off by one",
@@ -181,7 +181,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="sparse-vector-answers-go-on",
-        file="mechanisms/sparse_run.py",
+        file="mechanisms/sparse_vector.py",
         old="        answered = hits[-1] + 1 if self.exhausted else scores.size",
         new="        answered = scores.size",
         kind="check dropped",
@@ -190,7 +190,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="sparse-vector-forked",
-        file="mechanisms/sparse_run.py",
+        file="mechanisms/sparse_vector.py",
         old="        if os.getpid() != self._process:\n",
         new="        if False:\n",
         kind="noise reused",
@@ -201,7 +201,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="keys-above-instead-of-at",
-        file="mechanisms/key_noise.py",
+        file="mechanisms/key_threshold.py",
         old="        return 1 + least_half_width(lambda w: zero.cdf(-w), 1 - self.chance)",
         new="        return least_half_width(lambda w: zero.cdf(-w), 1 - self.chance)",
         kind="off by one",
@@ -213,7 +213,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="keys-kept-below",
-        file="mechanisms/key_noise.py",
+        file="mechanisms/key_threshold.py",
         old="self.mechanism.release(counts) >= self.threshold",
         new="self.mechanism.release(counts) >= self.threshold - 1",
         kind="off by one",
@@ -222,7 +222,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="keys-of-nobody",
-        file="mechanisms/key_noise.py",
+        file="mechanisms/key_threshold.py",
         old="        kept &= counts > 0\n",
         new="",
         kind="check dropped",
@@ -257,7 +257,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="keys-table-rounded-up",
-        file="mechanisms/key_table.py",
+        file="mechanisms/key_threshold.py",
         old="            (grow * p >> (bits + 64)) + step,",
         new="            -(-grow * p >> (bits + 64)) + step,",
         kind="rounding",
@@ -307,25 +307,25 @@ MECHANISMS = (
     ),
     Mutant(
         id="quantiles-depth-off",
-        file="mechanisms/quantiles_tree.py",
+        file="mechanisms/quantiles.py",
         old="    return asked.bit_length()\n",
         new="    return (asked - 1).bit_length() or 1\n",
         kind="off by one",
         harm="two probabilities are asked of all rows and charged as one",
-        tests=("tests/mechanisms/test_quantiles_doors.py::test_guarantee_and_value",),
+        tests=("tests/mechanisms/test_quantiles_arguments.py::test_guarantee_and_value",),
     ),
     Mutant(
         id="quantiles-counts-unclamped",
-        file="mechanisms/quantiles_counts.py",
+        file="mechanisms/quantiles.py",
         old="    return np.clip(groups, 0, largest_count(shape[-1], probabilities)), shape",
         new="    return np.maximum(groups, 0), shape",
         kind="clamp removed",
         harm="huge counts wrap around, and the worst candidate wins",
-        tests=("tests/mechanisms/test_quantiles_doors.py::test_huge_counts_do_not_wrap",),
+        tests=("tests/mechanisms/test_quantiles_arguments.py::test_huge_counts_do_not_wrap",),
     ),
     Mutant(
         id="quantiles-split-twice",
-        file="mechanisms/quantiles_tree.py",
+        file="mechanisms/quantiles.py",
         old="    above[0] -= below[-1]\n",
         new="",
         kind="noise reused",
@@ -394,7 +394,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="queries-unclamped",
-        file="mechanisms/query_values.py",
+        file="mechanisms/statistical_queries.py",
         old="        unit = np.fmin(np.fmax(values, 0.0), 1.0)  # fmax(NaN, 0) is 0",
         new="        unit = np.fmax(values, 0.0)",
         kind="clamp removed",
@@ -423,7 +423,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="values-unsigned-wrap",
-        file="mechanisms/values.py",
+        file="mechanisms/mechanism.py",
         old="            clamped: NDArray[np.uint64] = np.minimum(flat, np.uint64(INT_MAX))",
         new="            clamped: NDArray[np.uint64] = flat",
         kind="clamp removed",
@@ -432,7 +432,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="values-nan-passes",
-        file="mechanisms/values.py",
+        file="mechanisms/mechanism.py",
         old="    if values.whole or (np.isfinite(flat.max()) and np.isfinite(flat.min())):",
         new="    if values.whole or flat.size:",
         kind="check dropped",
@@ -443,7 +443,7 @@ MECHANISMS = (
     ),
     Mutant(
         id="calibrate-count-forgotten",
-        file="mechanisms/run_target.py",
+        file="mechanisms/calibrate.py",
         old="                return run.within(GDP(mu / sqrt_up(Fraction(n))))",
         new="                return run.within(GDP(mu))",
         kind="count forgotten",

@@ -46,7 +46,7 @@ NOISE = (
         new="        return magnitude",
         kind="sign",
         harm="draws that take the slow path are never negative",
-        tests=("tests/noise/test_agreement.py::test_fast_and_slow_agree[DiscreteLaplace]",),
+        tests=("tests/noise/test_agreement.py::test_fast_and_slow_agree[DiscreteLaplaceSampler]",),
     ),
     Mutant(
         id="laplace-word-has-64-bits",
@@ -65,7 +65,7 @@ NOISE = (
         kind="rounding",
         harm="draws next to a rounding boundary are taken as floating point has them",
         tests=(
-            "tests/noise/test_agreement.py::test_errors_stay_below_their_bounds[DiscreteLaplace-fast-scale0]",
+            "tests/noise/test_agreement.py::test_errors_stay_below_their_bounds[DiscreteLaplaceSampler-fast-scale0]",
         ),
     ),
     Mutant(
@@ -76,7 +76,7 @@ NOISE = (
         kind="rounding",
         harm="no draw is ever in doubt, so the released bits are those of floating point",
         tests=(
-            "tests/noise/test_agreement.py::test_the_closest_calls_agree[DiscreteLaplace-fast-scale1-2000000]",
+            "tests/noise/test_agreement.py::test_the_closest_calls_agree[DiscreteLaplaceSampler-fast-scale1-2000000]",
         ),
     ),
     Mutant(
@@ -110,7 +110,7 @@ NOISE = (
         new="rounded = value.floor().unique_fmpz()",
         kind="rounding",
         harm="slow draws are rounded down, so they tell which draws were slow",
-        tests=("tests/noise/test_agreement.py::test_fast_and_slow_agree[Laplace]",),
+        tests=("tests/noise/test_agreement.py::test_fast_and_slow_agree[LaplaceSampler]",),
     ),
     Mutant(
         id="tape-reused",
@@ -175,7 +175,7 @@ NOISE = (
     ),
     Mutant(
         id="strips-block-height",
-        file="noise/strips.py",
+        file="noise/gaussian.py",
         old="        right = ball(WIDTH * (s // 2 + 1))",
         new="        right = ball(WIDTH * (s // 2))",
         kind="off by one",
@@ -184,7 +184,7 @@ NOISE = (
     ),
     Mutant(
         id="strips-guide-knows-too-much",
-        file="noise/strips.py",
+        file="noise/gaussian.py",
         old="    block = above & below & (part % 2 == 0)",
         new="    block = part % 2 == 0",
         kind="check dropped",
@@ -193,7 +193,7 @@ NOISE = (
     ),
     Mutant(
         id="narrow-off-by-one",
-        file="noise/narrow.py",
+        file="noise/additive.py",
         old="        return passed + self.lowest, sure",
         new="        return passed + self.lowest + 1, sure",
         kind="off by one",
@@ -202,7 +202,7 @@ NOISE = (
     ),
     Mutant(
         id="narrow-tail-cut",
-        file="noise/narrow.py",
+        file="noise/additive.py",
         old="sure = (next_one != words) & (passed > 0) & (passed < self.thresholds.size)",
         new="sure = next_one != words",
         kind="clamp removed",

@@ -13,9 +13,9 @@ from discreet.balls import precision
 from discreet.noise import accuracy, laplace
 from discreet.noise.additive import add, add_one
 from discreet.noise.argmax import argmax
-from discreet.noise.gaussian import Gaussian
+from discreet.noise.gaussian import GaussianSampler
 from discreet.noise.grid import FloatGrid, IntegerGrid
-from discreet.noise.laplace import DiscreteLaplace, Laplace
+from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.testing import SeededEntropy, seeded
 
 POINTS = 1_000_000
@@ -133,7 +133,7 @@ def untrusted(monkeypatch):
     def forbidden(*arguments, **options):
         raise AssertionError("the fast path was taken")
 
-    for law in (DiscreteLaplace, Laplace, Gaussian):
+    for law in (DiscreteLaplaceSampler, LaplaceSampler, GaussianSampler):
         for path in ("one", "fast", "closer"):
             monkeypatch.setattr(law, path, forbidden)
     yield
@@ -142,9 +142,17 @@ def untrusted(monkeypatch):
 
 
 CASES = {
-    "discrete": (DiscreteLaplace(Fraction(2)), laws.DiscreteLaplace(center=0, scale=2), 0),
-    "laplace": (Laplace(Fraction(2)), laws.RoundedLaplace(center=0.25, scale=2, step=1), 0.25),
-    "gaussian": (Gaussian(Fraction(2)), laws.RoundedGaussian(center=0.25, sigma=2, step=1), 0.25),
+    "discrete": (DiscreteLaplaceSampler(Fraction(2)), laws.DiscreteLaplace(center=0, scale=2), 0),
+    "laplace": (
+        LaplaceSampler(Fraction(2)),
+        laws.RoundedLaplace(center=0.25, scale=2, step=1),
+        0.25,
+    ),
+    "gaussian": (
+        GaussianSampler(Fraction(2)),
+        laws.RoundedGaussian(center=0.25, sigma=2, step=1),
+        0.25,
+    ),
 }
 
 
@@ -183,7 +191,9 @@ def test_a_wrong_log_makes_wrong_noise(monkeypatch, chi_square):
     good = np.log
     monkeypatch.setattr(laplace.np, "log", lambda x, out: np.multiply(good(x), 1.01, out=out))
     with seeded(7):
-        draws = add(np.zeros(1_000_000, np.int64), DiscreteLaplace(Fraction(2)), IntegerGrid())
+        draws = add(
+            np.zeros(1_000_000, np.int64), DiscreteLaplaceSampler(Fraction(2)), IntegerGrid()
+        )
     exact = laws.DiscreteLaplace(center=0, scale=2)
     counts = np.bincount(np.clip(draws, -10, 10) + 10, minlength=21)
     middle = [exact.pmf(int(k)) for k in range(-9, 10)]
@@ -194,13 +204,13 @@ def test_a_wrong_log_makes_wrong_noise(monkeypatch, chi_square):
 def test_the_fast_path_is_in_use(monkeypatch):
     """Catches a change that leaves every draw to the slow path: right, but slow."""
     slow = []
-    exact = DiscreteLaplace.slow
+    exact = DiscreteLaplaceSampler.slow
 
     def counted(self, tape, index, offset):
         slow.append(index)
         return exact(self, tape, index, offset)
 
-    monkeypatch.setattr(DiscreteLaplace, "slow", counted)
+    monkeypatch.setattr(DiscreteLaplaceSampler, "slow", counted)
     with seeded(8):
-        add(np.zeros(1_000_000, np.int64), DiscreteLaplace(Fraction(2)), IntegerGrid())
+        add(np.zeros(1_000_000, np.int64), DiscreteLaplaceSampler(Fraction(2)), IntegerGrid())
     assert len(slow) <= 1

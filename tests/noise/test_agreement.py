@@ -19,14 +19,13 @@ from scipy.stats import binom
 
 from discreet.balls import ball, precision
 from discreet.noise import gaussian, laplace
-from discreet.noise.gaussian import Gaussian
-from discreet.noise.laplace import DiscreteLaplace, Laplace
-from discreet.noise.strips import strips
+from discreet.noise.gaussian import GaussianSampler, strips
+from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.noise.tape import Draw, Tape
 from discreet.noise.workspace import Workspace
 from discreet.testing import SeededEntropy
 
-LAWS = [DiscreteLaplace, Laplace, Gaussian]
+LAWS = [DiscreteLaplaceSampler, LaplaceSampler, GaussianSampler]
 SCALES = [Fraction(1, 10), Fraction(1), Fraction(10, 3), Fraction(1000), Fraction(2**20)]
 SCALES += [Fraction(2**30), Fraction(2**40) / 3, Fraction(2**40)]
 OFFSETS = np.array([0.0, 0.25, -0.3, 0.5, -0.5, 0.49999999])
@@ -34,7 +33,7 @@ FALSE_ALARM = 1e-8
 
 
 def offsets(law: type, count: int) -> np.ndarray | None:
-    return None if law is DiscreteLaplace else np.resize(OFFSETS, count)
+    return None if law is DiscreteLaplaceSampler else np.resize(OFFSETS, count)
 
 
 def through_slow(
@@ -84,7 +83,7 @@ def test_single_numbers_agree(law):
     for i, scale in enumerate(SCALES):
         source, found = SeededEntropy(2000 + i), 0
         for j in range(2000):
-            offset = 0.0 if law is DiscreteLaplace else float(OFFSETS[j % OFFSETS.size])
+            offset = 0.0 if law is DiscreteLaplaceSampler else float(OFFSETS[j % OFFSETS.size])
             draw = Draw(source)
             answer = law(scale).one(draw, offset)
             if answer is not None:
@@ -138,7 +137,7 @@ def test_the_closest_calls_agree(law, path, scale, draws, monkeypatch):
     words, offset = tape.words[nearest], offsets(law, draws)
     offset = None if offset is None else offset[nearest]
     exact = through_slow(law(scale), Tape(source, words), np.arange(500), offset)
-    sign = np.ones(500) if law is not DiscreteLaplace else 1.0 - 2.0 * (words & np.uint64(1))
+    sign = np.ones(500) if law is not DiscreteLaplaceSampler else 1.0 - 2.0 * (words & np.uint64(1))
     assert np.array_equal(np.rint(y[nearest]) * sign, np.array(exact, np.float64))
 
 
@@ -149,7 +148,7 @@ def test_errors_stay_below_their_bounds(law, path, scale, monkeypatch):
     """|computed − exact| before rounding, over all reals that begin with the word."""
     source = SeededEntropy(4000)
     words = source.words(20_000)
-    if law is not Gaussian:  # the largest E that the path takes
+    if law is not GaussianSampler:  # the largest E that the path takes
         words[:2000] >>= np.uint64(19 if path == "fast" else 45)
         words[:2000] += np.uint64(1 << 45 if path == "fast" else 1 << 13)
     else:  # blocks only, found by the first 16 bits
@@ -171,13 +170,13 @@ def exact_value(law: type, scale: Fraction, word: int, offset: float) -> object:
     from flint import arb
 
     sign = -1 if word & 1 else 1
-    if law is Gaussian:
+    if law is GaussianSampler:
         left = ball(Fraction((bisect_right(strips().list, word >> 48 << 48) - 1) // 2, 64))
         place = ball(Fraction((word >> 1) % 2**47 * 2 + 1, 2**48))
         z = left + ball(Fraction(1, 64)) * arb(place, ball(Fraction(1, 2**48)))
         return sign * z * ball(scale) + ball(Fraction(offset))
     e = -arb(ball(Fraction(word >> 1 << 1 | 1, 2**64)), ball(Fraction(1, 2**64))).log()
-    if law is Laplace:
+    if law is LaplaceSampler:
         return sign * e * ball(scale) + ball(Fraction(offset))
     return e * ball(scale) + laplace._shift(scale) - ball(Fraction(1, 2))
 
@@ -203,9 +202,9 @@ def test_every_digit_is_drawn_once():
 
 def boundaries(law: type, t: float, offset: float) -> float:
     """Return the density of offset + noise, summed over all rounding boundaries."""
-    if law is DiscreteLaplace:
+    if law is DiscreteLaplaceSampler:
         return 1 / t / sinh(1 / t)
-    if law is Laplace:
+    if law is LaplaceSampler:
         return cosh(offset / t) / sinh(1 / (2 * t)) / (2 * t)
     if t > 5:
         return 1.0  # up to e^(−2π²t²)
@@ -215,7 +214,7 @@ def boundaries(law: type, t: float, offset: float) -> float:
 def left_by_fast(law: type, scale: Fraction, offset: float) -> float:
     """Predict the share of draws that the fast path leaves."""
     t = float(scale)
-    if law is Gaussian:
+    if law is GaussianSampler:
         unguided = float(np.isnan(strips().guide).mean())
         error = t * gaussian.BLOCK_ERROR + gaussian.ROUNDING
         return unguided + (1 - unguided) * min(1, 2 * error * boundaries(law, t, offset))
@@ -227,7 +226,7 @@ def left_by_fast(law: type, scale: Fraction, offset: float) -> float:
 def left_by_closer(law: type, scale: Fraction) -> float:
     """Predict the share that is left to the slow path, for scales of many steps."""
     t = float(scale)
-    if law is Gaussian:  # E|z| = √(2/π); 1.13e-7 are rejected in every round
+    if law is GaussianSampler:  # E|z| = √(2/π); 1.13e-7 are rejected in every round
         return 1.13e-7 + 2 * (t * (2.0**-53 + 2.0**-50 * sqrt(2 / pi)) + gaussian.ROUNDING)
     # E[E] = 1 and the integral of e^E·e^(−E) up to HIGH_E is HIGH_E
     mean = 2.0**-53 + 2.0**-62 * laplace.HIGH_E + (laplace.ULPS + 3) * 2.0**-52
@@ -246,7 +245,7 @@ def test_the_fast_path_leaves_as_many_as_predicted(law, scale, record_property):
     draws = 1_000_000
     offset = 0.25
     words = SeededEntropy(5000).words(draws)
-    given = None if law is DiscreteLaplace else np.full(draws, offset)
+    given = None if law is DiscreteLaplaceSampler else np.full(draws, offset)
     _, sure = law(scale).fast(words, given, Workspace())
     share = left_by_fast(law, scale, offset)
     left = int(draws - sure.sum())

@@ -14,10 +14,10 @@ from discreet.noise.accuracy import ULPS
 from discreet.noise.additive import add_one
 from discreet.noise.argmax import argmax
 from discreet.noise.grid import FloatGrid
-from discreet.noise.laplace import DiscreteLaplace, Laplace
+from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.noise.tape import Draw
 from discreet.noise.threshold import NoisyThreshold
-from discreet.testing.entropy import ScriptedEntropy, SeededEntropy, using
+from discreet.testing import ScriptedEntropy, SeededEntropy, using
 
 SCALES = [Fraction(1, 3), Fraction(7), Fraction(1000), Fraction(2**20, 3)]
 
@@ -35,15 +35,15 @@ def test_a_single_draw_on_a_boundary_is_not_called_certain(scale):
         shift = t * mp.log(2 / (1 + mp.exp(-1 / t)))
         for k in range(1, 9):
             draw = Draw(ScriptedEntropy([word_at((k - shift) / t)]))  # ⌊t·E + s⌋ = k or k − 1
-            assert DiscreteLaplace(scale).one(draw, 0.0) is None
+            assert DiscreteLaplaceSampler(scale).one(draw, 0.0) is None
             draw = Draw(ScriptedEntropy([word_at((k + mp.mpf(1) / 4) / t)]))
-            assert Laplace(scale).one(draw, 0.25) is None  # ¼ + t·E = k + ½
+            assert LaplaceSampler(scale).one(draw, 0.25) is None  # ¼ + t·E = k + ½
 
 
 @pytest.mark.parametrize("value", [0.25, -7.3, 1e-3])
 def test_a_single_number_is_the_same_without_trust_in_floats(value, monkeypatch):
     """The slow path from the same word. Catches a value that is rounded before the noise."""
-    law, grid = Laplace(Fraction(3)), FloatGrid(0)
+    law, grid = LaplaceSampler(Fraction(3)), FloatGrid(0)
 
     def drawn(seed):
         with using(SeededEntropy(seed)):

@@ -18,11 +18,10 @@ import pytest
 
 from discreet import laws
 from discreet.noise import additive
-from discreet.noise.additive import add, add_one
-from discreet.noise.gaussian import Gaussian
+from discreet.noise.additive import MANY, WIDEST, add, add_one
+from discreet.noise.gaussian import GaussianSampler
 from discreet.noise.grid import FloatGrid, IntegerGrid
-from discreet.noise.laplace import DiscreteLaplace, Laplace
-from discreet.noise.narrow import MANY, WIDEST
+from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9
@@ -45,8 +44,8 @@ class Case:
 
     @property
     def law(self) -> additive.Law:
-        make = {"laplace int": DiscreteLaplace, "laplace float": Laplace}
-        return make.get(self.name, Gaussian)(self.scale)
+        make = {"laplace int": DiscreteLaplaceSampler, "laplace float": LaplaceSampler}
+        return make.get(self.name, GaussianSampler)(self.scale)
 
     def exact(self, scale: Fraction) -> object:
         match self.name:
@@ -184,7 +183,7 @@ def test_ten_times_as_many(case, chi_square):
     judge(case, counts, chi_square, off=Fraction(2, 1000))
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace, Gaussian])
+@pytest.mark.parametrize("law", [DiscreteLaplaceSampler, GaussianSampler])
 @pytest.mark.parametrize("scale", [Fraction(1, 30), Fraction(1, 200), Fraction(1, 2**100)])
 def test_noise_far_below_a_step(law, scale):
     """Next to no noise, and no error either: F(0) is nearer to 1 than a word can tell."""

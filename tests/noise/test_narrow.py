@@ -8,39 +8,40 @@ from scipy.stats import chi2
 
 import discreet as dp
 from discreet.balls import precision
-from discreet.noise import narrow as module
-from discreet.noise.additive import add
-from discreet.noise.gaussian import Gaussian
+from discreet.noise import additive as module
+from discreet.noise.additive import MANY, UNKNOWN, WIDEST, Narrow, add, add_narrow, narrow
+from discreet.noise.gaussian import GaussianSampler
 from discreet.noise.grid import INT_MAX, INT_MIN, IntegerGrid
-from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.narrow import MANY, UNKNOWN, WIDEST, Narrow, add_narrow, narrow
+from discreet.noise.laplace import DiscreteLaplaceSampler
 from discreet.noise.tape import Tape
 from discreet.testing import ScriptedEntropy, SeededEntropy, seeded
 
 LAWS = [
-    DiscreteLaplace(Fraction(1, 10)),
-    DiscreteLaplace(Fraction(2)),
-    DiscreteLaplace(Fraction(WIDEST)),
-    Gaussian(Fraction(1, 10)),
-    Gaussian(Fraction(7, 3)),
-    Gaussian(Fraction(WIDEST)),
+    DiscreteLaplaceSampler(Fraction(1, 10)),
+    DiscreteLaplaceSampler(Fraction(2)),
+    DiscreteLaplaceSampler(Fraction(WIDEST)),
+    GaussianSampler(Fraction(1, 10)),
+    GaussianSampler(Fraction(7, 3)),
+    GaussianSampler(Fraction(WIDEST)),
 ]
 FALSE_ALARM = 1e-9
 
 
-def table(law: DiscreteLaplace | Gaussian) -> Narrow:
+def table(law: DiscreteLaplaceSampler | GaussianSampler) -> Narrow:
     made = narrow(law)
     assert made is not None
     return made
 
 
 @pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_the_thresholds_are_the_distribution_function(law: DiscreteLaplace | Gaussian) -> None:
+def test_the_thresholds_are_the_distribution_function(
+    law: DiscreteLaplaceSampler | GaussianSampler,
+) -> None:
     """Each is ⌊2^64·F(k)⌋ with F from the independent laws; catches a shift by one step."""
     made = table(law)
     other = (
         dp.Laplace(sensitivity=1, scale=law.scale).law(0)
-        if isinstance(law, DiscreteLaplace)
+        if isinstance(law, DiscreteLaplaceSampler)
         else dp.Gaussian(sensitivity=1, sigma=law.sigma).law(0)
     )
     for i in range(0, made.thresholds.size, max(1, made.thresholds.size // 40)):
@@ -52,7 +53,7 @@ def test_the_thresholds_are_the_distribution_function(law: DiscreteLaplace | Gau
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_guide_search_and_slow_path_agree(law: DiscreteLaplace | Gaussian) -> None:
+def test_guide_search_and_slow_path_agree(law: DiscreteLaplaceSampler | GaussianSampler) -> None:
     """The three ways read the same bits in the same way; catches a guide cell that is claimed
     although a threshold begins with its bits."""
     made, source = table(law), SeededEntropy(5)
@@ -72,7 +73,9 @@ def test_guide_search_and_slow_path_agree(law: DiscreteLaplace | Gaussian) -> No
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("law", [LAWS[1], LAWS[2], LAWS[4], LAWS[5]], ids=repr)
-def test_fit_and_a_scale_off_by_half_a_percent(law: DiscreteLaplace | Gaussian) -> None:
+def test_fit_and_a_scale_off_by_half_a_percent(
+    law: DiscreteLaplaceSampler | GaussianSampler,
+) -> None:
     """Chi-square on 10⁷ draws, false-alarm rate 1e-9; rejects a scale that is 0.5 % off."""
     with seeded(11):
         draws = add(np.zeros(10**7, np.int64), law, IntegerGrid())
@@ -83,7 +86,9 @@ def test_fit_and_a_scale_off_by_half_a_percent(law: DiscreteLaplace | Gaussian) 
     assert _p_value(counts, wrong, reach) < FALSE_ALARM
 
 
-def _p_value(counts: np.ndarray, law: DiscreteLaplace | Gaussian, reach: int) -> float:
+def _p_value(
+    counts: np.ndarray, law: DiscreteLaplaceSampler | GaussianSampler, reach: int
+) -> float:
     with precision(128):
         below = [float(law.cdf(k)) for k in range(-reach, reach)]
     expected = counts.sum() * np.diff([0.0, *below, 1.0])
@@ -114,7 +119,7 @@ def test_doubtful_draws_of_a_block_are_settled_and_saturate() -> None:
 
 def test_wide_laws_have_no_table() -> None:
     """Beyond the width for which it pays, the ordinary path is taken."""
-    assert narrow(DiscreteLaplace(Fraction(WIDEST) + 1)) is None
+    assert narrow(DiscreteLaplaceSampler(Fraction(WIDEST) + 1)) is None
 
 
 def test_release_uses_the_table_for_many_and_not_for_few(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,15 @@
 import mpmath as mp
 import numpy as np
 
-from discreet.noise.gaussian import KEEP_MARGIN, _lead, _rest_place, _rest_places
-from discreet.noise.strips import GUIDE_BITS, STRIPS, strips
+from discreet.noise.gaussian import (
+    GUIDE_BITS,
+    KEEP_MARGIN,
+    STRIPS,
+    _lead,
+    _rest_place,
+    _rest_places,
+    strips,
+)
 from discreet.noise.tape import Tape
 from discreet.testing import SeededEntropy
 

@@ -17,9 +17,9 @@ from discreet.balls import ball, precision
 from discreet.mechanisms.gaussian import Gaussian as GaussianMechanism
 from discreet.mechanisms.laplace import Laplace as LaplaceMechanism
 from discreet.noise.additive import add
-from discreet.noise.gaussian import POSITION_TAG, Gaussian
+from discreet.noise.gaussian import POSITION_TAG, GaussianSampler
 from discreet.noise.grid import FloatGrid, IntegerGrid
-from discreet.noise.laplace import TAG, DiscreteLaplace, Laplace
+from discreet.noise.laplace import TAG, DiscreteLaplaceSampler, LaplaceSampler
 from discreet.testing import ScriptedEntropy, SeededEntropy, using
 
 
@@ -46,7 +46,7 @@ BEYOND = [(44, 1_000_000), (55, 30_000), (63, 30_000)]
 @pytest.mark.parametrize("kind", ["discrete", "real"])
 def test_laplace_beyond_thirty_scales(kind, zeros, draws, chi_square):
     scale = Fraction(7, 2)
-    law = DiscreteLaplace(scale) if kind == "discrete" else Laplace(scale)
+    law = DiscreteLaplaceSampler(scale) if kind == "discrete" else LaplaceSampler(scale)
     grid = IntegerGrid() if kind == "discrete" else FloatGrid(0)
     with using(SmallU(zeros, zeros)):
         drawn = add(np.zeros(draws, grid.dtype), law, grid).astype(np.int64)
@@ -95,8 +95,10 @@ class Nothing(SeededEntropy):
 def test_a_small_scale_has_a_long_tail(count):
     """E > 88: what 63 digits say is not near it, whatever the scale."""
     with using(Nothing(1)):
-        drawn = add(np.zeros(count, np.int64), DiscreteLaplace(Fraction(1, 10)), IntegerGrid())
-        real = add(np.zeros(count), Laplace(Fraction(1, 10)), FloatGrid(0))
+        drawn = add(
+            np.zeros(count, np.int64), DiscreteLaplaceSampler(Fraction(1, 10)), IntegerGrid()
+        )
+        real = add(np.zeros(count), LaplaceSampler(Fraction(1, 10)), FloatGrid(0))
     assert drawn.min() >= 8 and real.min() >= 8
 
 
@@ -116,7 +118,7 @@ def test_gaussian_beyond_eight_deviations(chi_square):
     """1,000 draws whose strip lies beyond the table; their law is the normal tail."""
     sigma, draws = 40, 1000
     with using(NearOne(3)):
-        drawn = add(np.zeros(draws, np.int64), Gaussian(Fraction(sigma)), IntegerGrid())
+        drawn = add(np.zeros(draws, np.int64), GaussianSampler(Fraction(sigma)), IntegerGrid())
     sizes = np.abs(drawn)
     assert sizes.min() > 8 * sigma
 
@@ -157,6 +159,6 @@ def test_a_vector_meets_extreme_words():
     words = SeededEntropy(9).words(2000).tolist()
     words[5], words[6], words[7] = 0, 1, 2**64 - 1
     with using(ScriptedEntropy(words)):
-        drawn = add(np.zeros(2000, np.int64), DiscreteLaplace(Fraction(100)), IntegerGrid())
+        drawn = add(np.zeros(2000, np.int64), DiscreteLaplaceSampler(Fraction(100)), IntegerGrid())
     assert drawn[5] > 4366 and drawn[6] < -4366 and drawn[7] == 0
     assert np.abs(np.delete(drawn, [5, 6])).max() < 2000

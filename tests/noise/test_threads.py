@@ -12,13 +12,12 @@ import pytest
 from discreet import laws
 from discreet.errors import EntropyFailed
 from discreet.noise import workspace
-from discreet.noise.additive import add
+from discreet.noise.additive import MANY, add
 from discreet.noise.argmax import argmax
 from discreet.noise.bernoulli import Rational, coins
-from discreet.noise.gaussian import Gaussian
+from discreet.noise.gaussian import GaussianSampler
 from discreet.noise.grid import IntegerGrid
-from discreet.noise.laplace import DiscreteLaplace
-from discreet.noise.narrow import MANY
+from discreet.noise.laplace import DiscreteLaplaceSampler
 from discreet.noise.uniform import integers
 from discreet.noise.workspace import BLOCK, in_blocks
 from discreet.testing import SeededEntropy, using
@@ -64,8 +63,8 @@ def test_the_law_is_the_same(four_threads, chi_square):
     """
     cells = range(-12, 13)
     exact = {
-        DiscreteLaplace: laws.DiscreteLaplace(center=0, scale=2),
-        Gaussian: laws.RoundedGaussian(center=0, sigma=2, step=1),
+        DiscreteLaplaceSampler: laws.DiscreteLaplace(center=0, scale=2),
+        GaussianSampler: laws.RoundedGaussian(center=0, sigma=2, step=1),
     }
     for (law, expected), size in itertools.product(exact.items(), (MANY - 1, 5_000_000)):
         source = Parallel()
@@ -88,7 +87,9 @@ def test_no_draw_is_handed_out_twice(four_threads):
 
     About 0.2 are expected; a repeated chunk would give 32,768. False-alarm rate below 1e-30.
     """
-    drawn = add(np.zeros(1_000_000, np.int64), DiscreteLaplace(Fraction(2**40)), IntegerGrid())
+    drawn = add(
+        np.zeros(1_000_000, np.int64), DiscreteLaplaceSampler(Fraction(2**40)), IntegerGrid()
+    )
     assert drawn.size - np.unique(drawn).size < 40
 
 
@@ -129,8 +130,12 @@ class Failing(Parallel):
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: add(np.zeros(7 * BLOCK, np.int64), DiscreteLaplace(Fraction(2)), IntegerGrid()),
-        lambda: add(np.zeros(20 * BLOCK, np.int64), DiscreteLaplace(Fraction(2)), IntegerGrid()),
+        lambda: add(
+            np.zeros(7 * BLOCK, np.int64), DiscreteLaplaceSampler(Fraction(2)), IntegerGrid()
+        ),
+        lambda: add(
+            np.zeros(20 * BLOCK, np.int64), DiscreteLaplaceSampler(Fraction(2)), IntegerGrid()
+        ),
         lambda: coins(Rational(Fraction(1, 3)), 30 * BLOCK),
         lambda: integers(6, 20 * BLOCK),
         lambda: argmax(np.zeros(10 * BLOCK), Fraction(1), "gumbel"),
@@ -166,7 +171,7 @@ def test_an_interrupted_draw_keeps_its_words():
                 self.inner = False
                 self.inner = add(np.zeros(5000, np.int64), law, IntegerGrid())
 
-    law, source = DiscreteLaplace(Fraction(2**35)), Interrupted(1)
+    law, source = DiscreteLaplaceSampler(Fraction(2**35)), Interrupted(1)
     with using(source):
         outer = add(np.zeros(5000, np.int64), law, IntegerGrid())
     with using(SeededEntropy(1)):

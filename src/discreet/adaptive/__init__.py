@@ -1,5 +1,18 @@
 """Adaptive analysis: answers that hold on the population, not only on the sample.
 
+From the bottom up:
+
+1. ``arguments``    what every part takes, checked
+2. ``validity``     two ways from a sample to its population: by stability, and by counting
+3. ``noise_width``  how wide a bound is with noise, and which noise suits best
+4. ``bounds``       every method's bound for the same questions, side by side
+5. ``question_plan``, ``plot``   how many questions a sample supports, before anything is asked
+6. ``answer``       one answer, with what it says about the population
+7. ``ledger_account``   questions counted and charged, and what a ledger's caps say
+8. ``analyst``, ``thresholdout``, ``ladder``    who answers: statistical queries, a reusable
+   holdout, a leaderboard
+9. ``scorer``       the same for scikit-learn's loops over models
+
 >>> from discreet import adaptive
 >>> adaptive.drift.__name__
 'drift'
@@ -11,8 +24,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet.adaptive.analyst import Analyst as Analyst
     from discreet.adaptive.ladder import Ladder as Ladder
-    from discreet.adaptive.planning import plan as plan
-    from discreet.adaptive.population import validity_of as validity_of
+    from discreet.adaptive.ledger_account import validity_of as validity_of
+    from discreet.adaptive.question_plan import plan as plan
     from discreet.adaptive.scorer import Scorer as Scorer
     from discreet.adaptive.thresholdout import Thresholdout as Thresholdout
     from discreet.adaptive.validity import drift as drift
@@ -20,8 +33,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "analyst": "Analyst",
     "ladder": "Ladder",
-    "planning": "plan",
-    "population": "validity_of",
+    "ledger_account": "validity_of",
+    "question_plan": "plan",
     "scorer": "Scorer",
     "thresholdout": "Thresholdout",
     "validity": "drift",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import floor
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from discreet.adaptive.answer import Answer
-from discreet.adaptive.bounds_table import METHODS, Bounds, bounds
-from discreet.adaptive.charging import charged, stored
-from discreet.adaptive.doors import (
+from discreet.adaptive.answer import PopulationAnswer
+from discreet.adaptive.arguments import (
     percent,
     read_confidence,
     read_count,
@@ -20,19 +19,28 @@ from discreet.adaptive.doors import (
     read_error,
     read_sigma,
 )
-from discreet.adaptive.exact_means import ExactMeans, check_query, rounded
-from discreet.adaptive.noise_tails import Shape
-from discreet.adaptive.noise_widths import Noise
-from discreet.adaptive.reach import refusal, says_nothing
-from discreet.adaptive.turns import Turns, TurnsInMemory
+from discreet.adaptive.bounds import METHODS, BoundsTable, bounds, refusal, says_nothing
+from discreet.adaptive.ledger_account import Turns, TurnsInMemory, charged, stored
+from discreet.adaptive.noise_width import Noise, Shape
 from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number
 from discreet.guarantees import Guarantee
-from discreet.mechanisms.statistical_queries import Records, StatisticalQueries
+from discreet.mechanisms.statistical_queries import (
+    EXAMPLE,
+    UNIT,
+    Records,
+    StatisticalQueries,
+    check_column_function,
+    read_sample,
+    sum_of_column,
+    sum_of_records,
+)
+from discreet.noise.entropy import source
 from discreet.spelling import meant, spelled
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
+
 
 _CHARGED = ("gaussian", "laplace")
 _ASSUMED = (
@@ -141,7 +149,7 @@ class Analyst:
     # -- asking ----------------------------------------------------------------------------------
 
     @spelled
-    def ask(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> Answer:
+    def ask(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> PopulationAnswer:
         """The mean of φ, and how far that of the population can be from it.
 
         ``phi`` is φ, a function of one record that returns a number in [0, 1] or a bool.
@@ -152,7 +160,7 @@ class Analyst:
         check_query(phi, vectorized=vectorized, nothing=self._nothing)
         turn = self._turns.take()  # charged before any record is read, and never taken back
         value = float(self._ask(phi, vectorized, turn))
-        answer = Answer(
+        answer = PopulationAnswer(
             value, self.error, self.confidence, asked=turn, remaining=self._queries - turn
         )
         self._turns.keep(turn, lambda: stored(answer, self._bounds))
@@ -181,7 +189,7 @@ class Analyst:
         return self._bounds.won.method
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> BoundsTable:
         """The bounds of all methods; prints as a table."""
         return self._bounds
 
@@ -293,13 +301,13 @@ def _methods(
     return names if size is not None or not in_ledger else ("gaussian",)
 
 
-def _promise(found: Bounds) -> Guarantee | None:
+def _promise(found: BoundsTable) -> Guarantee | None:
     noise = found.won.noise
     return None if noise is None else noise.total(found.queries)
 
 
 def _asker(
-    sample: Records, found: Bounds
+    sample: Records, found: BoundsTable
 ) -> Callable[[Callable[[Any], Any], bool, int], float | Fraction]:
     """What answers a question, given its number."""
     won = found.won
@@ -319,3 +327,69 @@ def _asker(
     return lambda phi, vectorized, _: rounded(
         whole.mean(phi, vectorized=vectorized, part=0), levels
     )
+
+
+# -- means over records, without noise -------------------------------------------------------------
+# On a part of their own each, or rounded coarsely.
+
+
+class ExactMeans:
+    """Means of functions φ: record → [0, 1], with the rules of `StatisticalQueries`.
+
+    In ``parts`` parts, of ⌊n/parts⌋ records each, in an order that chance decides: so a file that
+    somebody has sorted is split as well as one in the order of the draws.
+
+    >>> means = ExactMeans(np.arange(10), parts=1)
+    >>> means.mean(lambda x: x > 6, vectorized=True, part=0)
+    Fraction(3, 10)
+    """
+
+    def __init__(self, sample: Records, *, parts: int) -> None:
+        StatisticalQueries(sample, sigma=1)  # refuses what is no sample
+        self._rows = _shuffled(sample) if parts > 1 else read_sample(sample)
+        self._size = len(sample) // parts
+
+    def mean(self, phi: Callable[[Any], Any], *, vectorized: bool, part: int) -> Fraction:
+        """The mean over one part, each value rounded to a multiple of 2^−32."""
+        rows = self._rows[part * self._size : (part + 1) * self._size]
+        if vectorized and isinstance(rows, np.ndarray):
+            total = sum_of_column(phi, rows)
+        else:
+            total = sum_of_records(phi, rows)
+        return Fraction(total, self._size * UNIT)
+
+
+def check_query(phi: Callable[[Any], Any], *, vectorized: bool, nothing: Records) -> None:
+    """Refuse what can be refused without a look at the records: it is shown none of them."""
+    if not callable(phi):
+        given = InvalidArgument.describe_parameter(phi)
+        raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
+    if not vectorized:
+        return
+    if not isinstance(nothing, np.ndarray):
+        raise InvalidArgument(
+            name="vectorized",
+            expected="False for a sample that is not a NumPy array",
+            given="True",
+            hint="make the sample an array",
+        )
+    check_column_function(phi, nothing)
+
+
+def rounded(mean: Fraction, levels: int) -> Fraction:
+    """The nearest of 0, 1/levels, …, 1; the upper one of two.
+
+    >>> rounded(Fraction(5, 8), 4)
+    Fraction(3, 4)
+    """
+    return Fraction(floor(mean * levels + Fraction(1, 2)), levels)
+
+
+def _shuffled(sample: Records) -> Records:
+    # Equal words, of 64 bits each, keep the order they had: of 10⁹ records some might.
+    order = np.argsort(source().words(len(sample)), kind="stable")
+    if not isinstance(sample, np.ndarray):
+        return tuple(sample[place] for place in order)
+    rows = sample[order]
+    rows.flags.writeable = False
+    return rows

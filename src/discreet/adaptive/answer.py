@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet.adaptive.doors import percent
+from discreet.adaptive.arguments import percent
 
 
 @dataclass(frozen=True)
-class Answer:
+class PopulationAnswer:
     """A share, and how far that of the population can be from it.
 
     ``error`` holds for all answers of an analyst at once, with probability ``confidence``.
 
-    >>> answer = Answer(value=0.31, error=0.11, confidence=0.95, asked=3, remaining=97)
+    >>> answer = PopulationAnswer(value=0.31, error=0.11, confidence=0.95, asked=3, remaining=97)
     >>> float(answer), answer.interval
     (0.31, (0.2, 0.42))
     >>> print(answer)

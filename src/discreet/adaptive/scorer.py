@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.adaptive.doors import read_count
+from discreet.adaptive.arguments import read_count
 from discreet.adaptive.thresholdout import Thresholdout
 from discreet.errors import InvalidArgument, Refused
 from discreet.exact import Number
-from discreet.mechanisms.query_values import UNIT, sum_of_column
-from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
+from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, UNIT, sum_of_column
 from discreet.spelling import meant, spelled
 
 if TYPE_CHECKING:

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive, probability
-from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure, TotalVariation
+from discreet.errors import InvalidArgument, LooseBound
+from discreet.exact import Number, integer, positive, probability, sqrt_up
+from discreet.guarantees import (
+    GDP,
+    ZCDP,
+    Approx,
+    Composition,
+    Guarantee,
+    Pure,
+    TotalVariation,
+    compose,
+)
+from discreet.guarantees.accounts.caps import gdp_cap
 from discreet.guarantees.profile import unit_interval
-from discreet.mechanisms.families import Family
-from discreet.mechanisms.noise_search import least_noise
-from discreet.mechanisms.poisson_sampled import Mechanism
-from discreet.mechanisms.run_target import RunTarget
+from discreet.mechanisms.above_threshold import AboveThreshold
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.poisson_sampled import Mechanism, PoissonSampled
+from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.spelling import spelled
 
 M = TypeVar("M", bound=Mechanism)
@@ -161,3 +178,252 @@ def _no_noise(family: Family[M]) -> InvalidArgument:
         given="one that it does not keep with any",
         hint="0 allows nothing, and Gaussian noise needs a delta above 0",
     )
+
+
+# -- families: mechanisms that differ only in their noise ------------------------------------------
+
+
+# By which parameter the noise of a family is chosen, and what its `error` asks for besides.
+_FAMILIES: Final[dict[type, tuple[str, str | None]]] = {
+    Laplace: ("scale", None),
+    Gaussian: ("sigma", None),
+    RandomizedResponse: ("epsilon", "respondents"),
+    Exponential: ("epsilon", "candidates"),
+    NoisyMax: ("epsilon", "candidates"),
+    AboveThreshold: ("epsilon", "queries"),
+    SparseVector: ("epsilon", "queries"),
+}
+_NOISE: Final = ("epsilon", "delta", "scale", "sigma", "rho", "mu", "truth")
+
+
+@dataclass(frozen=True)
+class Family(Generic[M]):
+    """A class of mechanisms with all of its parameters but the noise."""
+
+    mechanism: type[M]
+    parameters: dict[str, Any]
+    noise: str  #: the parameter that is left open
+    asks: dict[str, Any]  #: what `error` is asked for besides a confidence
+
+    @staticmethod
+    def read(mechanism: type[M], parameters: dict[str, Any]) -> Family[M]:
+        """A family at the door.
+
+        >>> Family.read(Laplace, {"sensitivity": 1}).make(2).epsilon
+        Fraction(1, 2)
+        """
+        if not isinstance(mechanism, type) or mechanism not in _FAMILIES:
+            given = getattr(mechanism, "__name__", None)
+            raise InvalidArgument(
+                name="family",
+                expected=f"one of {', '.join(sorted(known.__name__ for known in _FAMILIES))}",
+                given=given or InvalidArgument.describe_parameter(mechanism),
+                hint="pass the class, as in dp.calibrate(dp.Laplace, sensitivity=1, error=5)",
+            )
+        for name in _NOISE:
+            if name in parameters:
+                raise InvalidArgument(
+                    name=name,
+                    expected="left out",
+                    given=InvalidArgument.describe_parameter(parameters[name]),
+                    hint="the noise is what is looked for",
+                )
+        noise, extra = _FAMILIES[mechanism]
+        asks = {name: value for name, value in parameters.items() if name == extra}
+        own = {name: value for name, value in parameters.items() if name != extra}
+        return Family(mechanism, own, noise, asks)
+
+    @property
+    def name(self) -> str:
+        """The name of the class."""
+        return self.mechanism.__name__
+
+    def make(self, size: float | Fraction) -> M:
+        """The mechanism with noise of this size, exact: its scale, its σ, or 1/ε."""
+        exact = Fraction(size)
+        noise = 1 / exact if self.noise == "epsilon" else exact
+        return self.mechanism(**self.parameters, **{self.noise: noise})
+
+    def error(self, size: Fraction, confidence: Fraction) -> float:
+        """How far off the mechanism with noise of this size may be."""
+        mechanism: Any = self.make(size)
+        width: float = mechanism.error(confidence, **self.asks)
+        return width
+
+    @property
+    def unit(self) -> Fraction:
+        """The size of noise that goes with a privacy loss of 1."""
+        if self.noise == "epsilon":
+            return Fraction(1)
+        mechanism: Any = self.make(1)
+        sensitivity: Fraction = mechanism.sensitivity
+        return sensitivity
+
+
+# -- run target ------------------------------------------------------------------------------------
+# Many runs of one mechanism, each perhaps on a sample, and a guarantee they must stay within.
+
+
+_ROUGH_TOLERANCE = 1e-3  # a tolerance that a composition reaches fast
+
+
+@dataclass(frozen=True)
+class RunTarget:
+    """`count` runs, each on a new Poisson sample if there is a `rate`, within `target`."""
+
+    target: Guarantee
+    count: int
+    rate: Fraction | None
+
+    def run(self, mechanism: Mechanism) -> Guarantee:
+        """What one run promises."""
+        if self.rate is None:
+            return mechanism.guarantee
+        return PoissonSampled(mechanism, rate=self.rate).guarantee
+
+    def kept(self, mechanism: Mechanism) -> bool:
+        """Whether all runs are within the target, for certain."""
+        run, n = self.run(mechanism), self.count
+        if self.point is not None and self.point[0] and not self.is_closed(mechanism):
+            # An ε that is enough for δ, and at most the target's, settles it: δ(ε) falls. It is
+            # computed near where the answer is easy, and it is what a user would look at.
+            return self._epsilon(run.repeat(n)) <= self.point[0]
+        # Where one number adds up, each run may have its share of it.
+        match self.target:
+            case Pure(epsilon):
+                return run.within(Pure(epsilon / n))
+            case ZCDP(rho):
+                return run.within(ZCDP(rho / n))
+            case GDP(mu):
+                return run.within(GDP(mu / sqrt_up(Fraction(n))))
+        return run.repeat(n).within(self.target)
+
+    def excess(self, mechanism: Mechanism, *, rough: bool = False) -> float:
+        """At most 1 where the target is kept, above where it is not.
+
+        The ε, or δ, of a composition over that of the target; of anything else just 0 or
+        infinity, because it costs so little to ask.
+        """
+        total = self.run(mechanism).repeat(self.count)
+        if self.point is None or not isinstance(total, Composition):
+            return 0.0 if self.kept(mechanism) else math.inf
+        epsilon, delta = self.point
+        if self.is_closed(mechanism) or epsilon == 0:
+            return total.delta(epsilon) / float(delta)
+        # ε at the target's δ is near the answers that are easy to compute, however far off the
+        # noise is; δ at the target's ε may be anything.
+        return (
+            self._epsilon(compose([total], tolerance=_ROUGH_TOLERANCE) if rough else total)
+            / epsilon
+        )
+
+    def _epsilon(self, total: Guarantee) -> float:
+        assert self.point is not None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LooseBound)  # a loose bound is a bound
+            return total.epsilon(self.point[1])
+
+    def is_closed(self, mechanism: Mechanism) -> bool:
+        """Whether all runs together are compared with the target in closed form."""
+        total = self.run(mechanism).repeat(self.count)
+        if self.point is None or not isinstance(total, Composition):
+            return True
+        return total._closed is not None
+
+    @property
+    def point(self) -> tuple[Fraction, Fraction] | None:
+        """(ε, δ), where the target is such a point with δ above 0."""
+        match self.target:
+            case Approx(epsilon, delta) if delta > 0:
+                return epsilon, delta
+            case TotalVariation(tv) if tv > 0:
+                return Fraction(0), tv
+        return None
+
+    def start(self) -> float:
+        """About the noise that a run of sensitivity 1 will need, by the central limit theorem:
+        n runs have √n·μ, on samples q·√(n·(e^(μ²) − 1)) (Bu, Dong, Long and Su 2020)."""
+        if self.point is None:
+            return 1.0
+        epsilon, delta = self.point
+        try:
+            total = float(gdp_cap(epsilon=epsilon, delta=delta).mu)
+        except InvalidArgument:  # below what an account can hold, but a guess is all it is
+            total = 2.0**-64
+        if self.rate is None:
+            return math.sqrt(self.count) / total
+        return 1 / math.sqrt(math.log1p((total / float(self.rate)) ** 2 / self.count))
+
+
+# -- the least noise that is enough, with as few trials as possible --------------------------------
+# A trial may cost a whole composition. Privacy loss is nearly a power of the noise, so on
+# logarithmic scales the next trial is where a straight line through the last two meets the limit.
+# Whatever is tried, both ends are kept: noise that was enough, and less noise that was not.
+
+
+_MOST_TRIALS = 400
+_FARTHEST = 200.0  # e^200 times the first guess, or as little, is no noise anyone wants
+_LONGEST = 1.0  # a line through one trial is not trusted further than this
+_TOO_NEAR = 1e-9  # trials that are nearer than this say nothing about a slope
+
+
+@dataclass(frozen=True)
+class Found:
+    """Noise that is enough, and how the excess falls with it: excess ∝ size^(−slope)."""
+
+    size: float
+    slope: float
+
+
+def least_noise(
+    excess: Callable[[float], float], *, start: float, tolerance: float, slope: float = 1.0
+) -> Found | None:
+    """The least size with excess(size) ≤ 1, up to a factor of 1 + tolerance.
+
+    None if all sizes are enough, or none is. `excess` never increases with the size. Where it is
+    0 or infinite, which says no more than whether the size is enough, the search goes by halves.
+
+    >>> found = least_noise(lambda size: 7 / size**2, start=1, tolerance=1e-12)
+    >>> round(found.size, 9), round(found.slope, 6)
+    (2.645751311, 2.0)
+    >>> enough = lambda size: 0.0 if size**2 >= 7 else math.inf
+    >>> round(least_noise(enough, start=1, tolerance=1e-12).size, 9)
+    2.645751311
+    """
+    x = 0.0  # sizes are start·e^x
+    low, high = -math.inf, math.inf  # not enough, and enough
+    stride, before = 0.5, None
+    for _ in range(_MOST_TRIALS):
+        ratio = excess(start * math.exp(x))
+        low, high = (low, x) if ratio <= 1 else (x, high)
+        if high - low <= tolerance or abs(x) > _FARTHEST:
+            break
+        y = math.nan
+        if 0 < ratio < math.inf:
+            here = (x, math.log(ratio))
+            slope = _slope(before, here, slope)
+            # A little to the other side of the limit, so that both ends close in on it.
+            step = here[1] / slope + math.copysign(tolerance / 3, here[1])
+            y = x + max(-_LONGEST, min(step, _LONGEST))
+            before = here
+        if not low < y < high:
+            y, stride = _halfway(x, low, high, stride)
+        x = y
+    if math.isinf(low) or math.isinf(high):
+        return None
+    return Found(start * math.exp(high), slope)
+
+
+def _slope(before: tuple[float, float] | None, here: tuple[float, float], slope: float) -> float:
+    """The slope of the line through the last two trials, unless they say nothing sensible."""
+    if before is None or abs(before[0] - here[0]) < _TOO_NEAR:
+        return slope
+    measured = (before[1] - here[1]) / (here[0] - before[0])
+    return measured if 1e-2 < measured < 1e4 else slope
+
+
+def _halfway(x: float, low: float, high: float, stride: float) -> tuple[float, float]:
+    """Between both ends, or a longer stride on where one of them is still missing."""
+    if math.isfinite(low) and math.isfinite(high):
+        return (low + high) / 2, stride
+    return (x + stride if math.isinf(high) else x - stride), 2 * stride

@@ -15,8 +15,15 @@ from discreet.exact import Number, positive, sqrt_up
 from discreet.guarantees import GDP, classic_sigma, gaussian_sigma
 from discreet.inputs import Numbers
 from discreet.lazy import cached_property
-from discreet.mechanisms.choice import exactly_one, positive_sensitivity
-from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
+from discreet.mechanisms.mechanism import (
+    AdditiveNoise,
+    Step,
+    check_noise,
+    exactly_one,
+    positive_sensitivity,
+    read_step,
+    step_exponent,
+)
 from discreet.noise import gaussian as noise
 from discreet.sensitivity import Sensitivity
 from discreet.spelling import spelled
@@ -95,8 +102,8 @@ class Gaussian:
         return self._noise.add_to(value)
 
     @cached_property
-    def _noise(self) -> Noise:
-        return Noise(self.sigma, self.step, noise.Gaussian, noise.Gaussian)
+    def _noise(self) -> AdditiveNoise:
+        return AdditiveNoise(self.sigma, self.step, noise.GaussianSampler, noise.GaussianSampler)
 
     @cached_property
     def guarantee(self) -> GDP:

@@ -15,8 +15,15 @@ from discreet.guarantees import Guarantee, LaplacePair, Pure, compose
 from discreet.guarantees.compose import MOST
 from discreet.inputs import Numbers
 from discreet.lazy import cached_property
-from discreet.mechanisms.choice import exactly_one, positive_sensitivity
-from discreet.mechanisms.grids import Noise, Step, check_noise, read_step, step_exponent
+from discreet.mechanisms.mechanism import (
+    AdditiveNoise,
+    Step,
+    check_noise,
+    exactly_one,
+    positive_sensitivity,
+    read_step,
+    step_exponent,
+)
 from discreet.noise import laplace as noise
 from discreet.sensitivity import Sensitivity
 from discreet.spelling import spelled
@@ -76,8 +83,10 @@ class Laplace:
         return self._noise.add_to(value)
 
     @cached_property
-    def _noise(self) -> Noise:
-        return Noise(self.scale, self.step, noise.DiscreteLaplace, noise.Laplace)
+    def _noise(self) -> AdditiveNoise:
+        return AdditiveNoise(
+            self.scale, self.step, noise.DiscreteLaplaceSampler, noise.LaplaceSampler
+        )
 
     @cached_property
     def guarantee(self) -> Guarantee:

@@ -18,9 +18,7 @@ from discreet.guarantees.search import least_float
 from discreet.inputs import Scores
 from discreet.laws.noisy_lead import NoisyLead
 from discreet.laws.sharp import certainly_at_most
-from discreet.mechanisms.choice import positive_sensitivity
-from discreet.mechanisms.grids import check_noise
-from discreet.mechanisms.scores import read_flag, read_scores
+from discreet.mechanisms.mechanism import check_noise, positive_sensitivity, read_flag, read_scores
 from discreet.noise.argmax import Kind, argmax
 from discreet.noise.grid import FloatGrid, fine_exponent
 from discreet.sensitivity import Sensitivity

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations, product
+from math import ceil, lcm, prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.balls import ball, precision, upper
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, probability, round_up
 from discreet.guarantees import BoundedRange, Guarantee
 from discreet.inputs import RowCounts
-from discreet.mechanisms.grids import check_noise
-from discreet.mechanisms.quantiles_counts import (
-    largest_count,
-    read_groups,
-    read_probabilities,
-)
-from discreet.mechanisms.quantiles_error import rank_errors
-from discreet.mechanisms.quantiles_law import QuantilesLaw, choice_scale
-from discreet.mechanisms.quantiles_steps import step_epsilon
-from discreet.mechanisms.quantiles_tree import (
-    Counts,
-    deal,
-    depth,
-    distances,
-    select,
-    spots,
-    whole,
-)
+from discreet.laws import Gibbs
+from discreet.laws.sharp import sharp
+from discreet.mechanisms.exponential import step_epsilon
+from discreet.mechanisms.mechanism import check_noise, read_values
 from discreet.noise.argmax import argmax
 from discreet.spelling import spelled
+
+if TYPE_CHECKING:
+    from flint import arb
 
 
 @dataclass(frozen=True, init=False)
@@ -174,3 +168,345 @@ class Quantiles:
             )
         many = spots(rows.shape[1], asked=len(self.probabilities))
         return QuantilesLaw(rows[0], self.probabilities, self.rows, self.step, many)
+
+
+# -- several quantiles from one histogram ----------------------------------------------------------
+# The middle one first, then what lies on either side.
+#
+# Kaplan, Schnapp and Stemmer, "Differentially Private Approximate Quantiles", ICML 2022. The pieces
+# at one depth of the tree share out the rows, so that together they cost one selection.
+#
+# A row's place among rows with the same value is nobody's secret but matters here: if most values
+# are 0 and the median is 0, the upper quartile is found among the rows above the median's row, some
+# of which are 0 too. So before a split each candidate is divided into ``spots`` places, and its
+# rows are dealt to them in turn; what is split is the row of places.
+
+
+Counts: TypeAlias = NDArray[np.int64]
+Choose: TypeAlias = Callable[[Counts, Fraction], int]
+"""A place in these counts for this probability, chosen with privacy."""
+
+MOST_SPOTS: Final = 1024
+PLACES: Final = 1 << 16  # a selection among as many takes about 2 ms
+FEW_SPOTS: Final = 16  # or more, as long as there are no more than 2²² places
+MOST_PLACES: Final = 1 << 22
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows between two quantiles, and what is asked of them."""
+
+    low: Fraction
+    high: Fraction
+    asked: tuple[Fraction, ...]  #: probabilities of the whole, rising
+
+    @property
+    def splits(self) -> bool:
+        """Is there more to ask than two probabilities?
+
+        Two are asked of the same rows, at one depth each: a split would save nothing.
+        """
+        return len(self.asked) > 2
+
+    @property
+    def middle(self) -> int:
+        return len(self.asked) // 2
+
+    def within(self, p: Fraction) -> Fraction:
+        """Where a probability of the whole lies among the rows of this piece."""
+        return (p - self.low) / (self.high - self.low)
+
+    @property
+    def sides(self) -> tuple[Piece, Piece]:
+        """What is left to ask below and above the middle one."""
+        p = self.asked[self.middle]
+        below, above = self.asked[: self.middle], self.asked[self.middle + 1 :]
+        return Piece(self.low, p, below), Piece(p, self.high, above)
+
+
+def whole(asked: Sequence[Fraction]) -> Piece:
+    """All rows."""
+    return Piece(Fraction(0), Fraction(1), tuple(sorted(asked)))
+
+
+def depth(asked: int) -> int:
+    """Return ⌊log₂ m⌋ + 1: a side has at most half of the probabilities."""
+    return asked.bit_length()
+
+
+def spots(candidates: int, *, asked: int) -> int:
+    """Return into how many places a candidate is divided: 1 where nothing is split.
+
+    >>> [spots(k, asked=3) for k in (10, 1024, 10_000, 2**20)], spots(10, asked=2)
+    ([1024, 64, 16, 4], 1)
+    """
+    if asked <= 2 or candidates == 0:
+        return 1
+    few = min(FEW_SPOTS, MOST_PLACES // candidates)
+    return min(MOST_SPOTS, max(few, PLACES // candidates))
+
+
+def deal(counts: Counts, spots: int) -> Counts:
+    """Deal the rows of each candidate to its places in turn: the first gets one, then the next.
+
+    One more row in a candidate is one more row in one place. An even spread that is rounded
+    would not do: there, one more row can take a row from one place and give two others one.
+
+    >>> deal(np.array([5, 0, 1]), 3).tolist()
+    [2, 2, 1, 0, 0, 0, 1, 0, 0]
+    """
+    return ((counts[:, None] + np.arange(spots - 1, -1, -1)) // spots).reshape(-1)
+
+
+def gather(places: Counts, start: int, spots: int) -> Counts:
+    """Add up the places of each candidate; ``start`` is the number of the first place.
+
+    >>> gather(np.array([1, 2, 1, 0, 4]), 4, 3).tolist()         # places 4 and 5, then 6 to 8
+    [3, 5]
+    """
+    edges = np.arange(spots - start % spots, places.size, spots)
+    return np.add.reduceat(places, np.concatenate([[0], edges]).astype(np.intp))
+
+
+def halves(places: Counts, at: int) -> tuple[Counts, Counts]:
+    """Split at a place, whose own rows go half to either side, the odd one above."""
+    # Both ⌊c/2⌋ and ⌈c/2⌉ never fall when c rises, and they add up to c: so the rows that a
+    # person adds to the whole are as many as those added to both sides together.
+    below, above = places[: at + 1].copy(), places[at:].copy()
+    below[-1] = places[at] // 2
+    above[0] -= below[-1]
+    return below, above
+
+
+def select(piece: Piece, places: Counts, start: int, spots: int, choose: Choose) -> list[int]:
+    """Return a candidate for each probability asked of the piece, never falling."""
+    if not piece.splits:
+        counts = gather(places, start, spots)
+        return sorted(start // spots + choose(counts, piece.within(p)) for p in piece.asked)
+    at = choose(places, piece.within(piece.asked[piece.middle]))
+    below, above = (
+        select(side, part, first, spots, choose) if side.asked else []
+        for side, part, first in zip(
+            piece.sides, halves(places, at), (start, start + at), strict=True
+        )
+    )
+    return [*below, (start + at) // spots, *above]
+
+
+def distances(counts: Counts, p: Fraction) -> Counts:
+    """Return for each candidate how many rows lie between it and the p-quantile, times b.
+
+    With p = a/b, n rows in all and those of candidate i from ``below`` to ``through``, that is
+
+        b·max(0, below − p·n, p·n − through),
+
+    0 for the p-quantile itself, however many rows it has.
+
+    >>> distances(np.array([1, 0, 6, 3]), Fraction(1, 2)).tolist()         # the 5th of 10 rows
+    [8, 8, 0, 4]
+    """
+    through: Counts = np.cumsum(counts)
+    target = p.numerator * int(through[-1])
+    under = np.subtract(target, np.multiply(through, p.denominator, out=through), out=through)
+    over = counts * -p.denominator  # below − p·n = −(p·n − through) − its own rows
+    over -= under
+    np.maximum(over, under, out=over)
+    return np.maximum(over, 0, out=over)
+
+
+# -- what quantiles are asked of -------------------------------------------------------------------
+# Probabilities, and rows counted at each candidate.
+
+
+MOST_CANDIDATES: Final = 1 << 20
+MOST_ASKED: Final = 1000
+# Distances are whole numbers below 2^62, so counts are cut at 2^62/(denominator·candidates).
+# With this limit on the product that is at least 2^32 rows at one candidate. A cut never moves
+# neighbours apart, and a refusal would depend on the data.
+LONGEST: Final = 1 << 30
+
+
+def read_probabilities(given: object) -> tuple[Fraction, ...]:
+    """Read distinct probabilities strictly between 0 and 1, in any order.
+
+    >>> read_probabilities([0.5, "1/3"])
+    (Fraction(1, 2), Fraction(1, 3))
+    """
+    if not isinstance(given, tuple | list) or not 1 <= len(given) <= MOST_ASKED:
+        raise InvalidArgument(
+            name="probabilities",
+            expected=f"a list or tuple of 1 to {MOST_ASKED} numbers",
+            given=_how_many(given),
+            hint="for the median, probabilities=[0.5]",
+        )
+    exact = tuple(probability(p, name="probabilities") for p in given)
+    if len(set(exact)) == len(exact):
+        return exact
+    raise InvalidArgument(name="probabilities", expected="distinct", given="some of them twice")
+
+
+def read_groups(counts: Any, probabilities: tuple[Fraction, ...]) -> tuple[Counts, tuple[int, ...]]:
+    """Return counts as groups × candidates, and the shape they came in."""
+    if isinstance(counts, np.ndarray) and counts.ndim == 2 and len(counts) == 0:
+        return np.zeros(counts.shape, np.int64), counts.shape  # no groups: an answer too
+    values = read_values(counts, name="counts")
+    shape = values.shape or ()
+    if not values.whole or len(shape) not in (1, 2):
+        raise InvalidArgument(
+            name="counts",
+            expected="whole numbers, one for each candidate, in one row or one row a group",
+            given=InvalidArgument.describe_data(counts),
+            hint="count the values at each candidate",
+        )
+    groups = values.flat.reshape(-1, shape[-1])
+    return np.clip(groups, 0, largest_count(shape[-1], probabilities)), shape
+
+
+def largest_count(candidates: int, probabilities: tuple[Fraction, ...]) -> int:
+    if candidates > MOST_CANDIDATES:
+        raise InvalidArgument(
+            name="counts",
+            expected=f"those of at most {MOST_CANDIDATES} candidates",
+            given=str(candidates),
+            hint="take a coarser grid",
+        )
+    denominator = lcm(*(p.denominator for p in probabilities))
+    if denominator * candidates > LONGEST:
+        raise InvalidArgument(
+            name="probabilities",
+            expected=f"multiples of 1/d with d up to {LONGEST // candidates} "
+            f"for {candidates} candidates",
+            given=f"multiples of 1/{denominator}" if denominator < 10**20 else "finer ones",
+            hint="round them, for example to three digits",
+        )
+    return (1 << 62) // (denominator * candidates)
+
+
+def _how_many(given: object) -> str:
+    if isinstance(given, tuple | list):
+        return f"{len(given)} of them"
+    return InvalidArgument.describe_parameter(given)
+
+
+# -- the exact law of several quantiles ------------------------------------------------------------
+# A sum over every way to arrive at them.
+
+
+_BITS = 192
+
+
+def choice_scale(p: Fraction, *, rows: int, epsilon: Fraction) -> Fraction:
+    """Return how many units of ``distances`` make a candidate e times less likely.
+
+    It is 2Δ/ε, where Δ is how far one person can move a distance. A row that is added raises
+    p·n by p; above it, ``below`` and ``through`` rise by 1. So below − p·n and p·n − through
+    move by p or by 1 − p, up or down, and the largest of them and 0 by at most max(p, 1 − p).
+    With r rows that is r times as much, and distances of p = a/b are in units of 1/b.
+    """
+    return 2 * max(p.numerator, p.denominator - p.numerator) * rows / epsilon
+
+
+@dataclass(frozen=True)
+class QuantilesLaw:
+    """P(indices) of ``Quantiles``, in the order of its probabilities; for a few candidates.
+
+    Where rows are split, it sums over all places inside a candidate, so it takes about
+    places^(splits on a path) steps: made to check small cases, not to be fast.
+    """
+
+    counts: Counts
+    probabilities: tuple[Fraction, ...]
+    rows: int
+    epsilon: Fraction  #: of one selection
+    spots: int
+
+    @property
+    def outcomes(self) -> Iterator[tuple[int, ...]]:
+        """Every choice of candidates; those that fall where probabilities rise have mass 0."""
+        return product(range(self.counts.size), repeat=len(self.probabilities))
+
+    def mass(self, indices: Sequence[int]) -> arb:
+        """P(indices) as a ball; 0 for indices that fall where probabilities rise."""
+        pairs = sorted(zip(self.probabilities, indices, strict=True))
+        with precision(_BITS):
+            places = deal(self.counts, self.spots)
+            return self._mass(whole(self.probabilities), places, 0, [i for _, i in pairs])
+
+    def pmf(self, indices: Sequence[int]) -> float:
+        """P(indices) as a float."""
+        return float(self.mass(indices))
+
+    def _mass(self, piece: Piece, places: Counts, start: int, indices: list[int]) -> arb:
+        if not piece.asked:
+            return ball(1)
+        if indices != sorted(indices):
+            return ball(0)
+        if not piece.splits:
+            laws = [self._choice(gather(places, start, self.spots), piece, p) for p in piece.asked]
+            first = start // self.spots
+            total = ball(0)
+            for way in set(permutations(indices)):  # as they were before they were sorted
+                total += prod(
+                    (law.mass(i - first) for law, i in zip(laws, way, strict=True)), start=ball(1)
+                )
+            return total
+        middle, total = piece.middle, ball(0)
+        law = self._choice(places, piece, piece.asked[middle])
+        low, high = piece.sides
+        for place in range(indices[middle] * self.spots, (indices[middle] + 1) * self.spots):
+            at = place - start
+            if 0 <= at < places.size:
+                below, above = halves(places, at)
+                total += (
+                    law.mass(at)
+                    * self._mass(low, below, start, indices[:middle])
+                    * self._mass(high, above, place, indices[middle + 1 :])
+                )
+        return total
+
+    def _choice(self, counts: Counts, piece: Piece, p: Fraction) -> Gibbs:
+        inner = piece.within(p)
+        scale = choice_scale(inner, rows=self.rows, epsilon=self.epsilon)
+        return Gibbs((-distances(counts, inner)).tolist(), rate=1 / scale)
+
+
+# -- how many rows off several quantiles may be ----------------------------------------------------
+# Errors of one choice shift the next.
+
+
+def rank_errors(
+    root: Piece,
+    scale: Callable[[Fraction], Fraction],
+    *,
+    odds: Fraction,
+    candidates: int,
+    heaviest: int,
+) -> list[Fraction]:
+    """Return for each probability asked, rising, how many rows it may be off.
+
+    ``scale`` is the scale in rows of a choice for a probability, ``odds`` one over the chance
+    that any one choice is worse, ``heaviest`` the most rows at one candidate.
+    """
+    many = spots(candidates, asked=len(root.asked))
+    # A split is made in the middle of a place, so up to half of the place's rows off.
+    half_place = ceil(Fraction(ceil(Fraction(heaviest, many)), 2))
+
+    def missed(p: Fraction, among: int) -> Fraction:
+        # as `Exponential.error`: those further off weigh at most 1/odds together
+        return Fraction(upper(sharp(lambda: ball(scale(p)) * ball(among * odds).log())))
+
+    def widths(piece: Piece, low: Fraction, high: Fraction) -> list[Fraction]:
+        # Let the rows of a piece begin `low` off the quantile where they should, and end `high`
+        # off. Then the place that is looked for in it, its inner p-quantile, is off by
+        # (1 − p)·low + p·high, and what is chosen instead by `missed` more.
+        inner = [piece.within(p) for p in piece.asked]
+        off = [(1 - p) * low + p * high for p in inner]
+        if not piece.splits:
+            both = [o + missed(p, candidates) for o, p in zip(off, inner, strict=True)]
+            return [max(both) for _ in both]  # they may change places
+        width = off[piece.middle] + missed(inner[piece.middle], candidates * many)
+        edge = width + half_place
+        below, above = piece.sides
+        return [*widths(below, low, edge), width, *widths(above, edge, high)]
+
+    return widths(root, Fraction(0), Fraction(0))

@@ -1,11 +1,24 @@
-"""Randomized response: each answer is true often enough to count, seldom enough to deny."""
+"""Randomized response: each answer is true often enough to count, seldom enough to deny.
+
+Answers are categories 0 … k − 1, of any shape, in their own dtype. What is refused is refused by
+type and shape. A category that does not exist is moved to the nearest one that does, so no answer
+can make a release fail. No message contains an answer.
+
+With q the probability of keeping an answer, a category that a share s of the answers hold is
+reported by an expected share
+
+    p = (1 − q)/k + q·s,        so        s = (p − (1 − q)/k)/q,
+
+and both the estimate and its interval are those of p, sent through this line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,16 +32,16 @@ from discreet.guarantees import Pure, ResponsePair
 from discreet.inputs import Categories
 from discreet.laws.sharp import sharp
 from discreet.lazy import cached_property
-from discreet.mechanisms.answers import Answers, clamp, read_answers
-from discreet.mechanisms.choice import exactly_one
-from discreet.mechanisms.response_estimate import Channel, Estimate
+from discreet.mechanisms.mechanism import exactly_one, read_values
 from discreet.noise import entropy, uniform
 from discreet.noise.bernoulli import Computed, Probability, Rational, coins
+from discreet.noise.uniform import LARGEST_BOUND
 from discreet.noise.workspace import CHUNK, in_blocks
 from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb
+
 
 # At ε = 10⁶ a false answer is rarer than one in 10^434294; Arb's exponential goes on to 10³⁰.
 LARGEST_EPSILON: Final = 10**6
@@ -251,3 +264,180 @@ def _read_epsilon(epsilon: Number) -> Fraction:
             hint="below it reports say nothing, beyond it they are the truth",
         )
     return exact
+
+
+# -- answers ---------------------------------------------------------------------------------------
+
+
+_BOOLS: Final = (bool, np.bool_)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers as one flat array of bools or integers, and the shape they came in."""
+
+    flat: NDArray[Any]
+    shape: tuple[int, ...] | None  # None for a scalar
+
+    def shaped(self, result: NDArray[Any]) -> Any:
+        """Give ``result`` the shape the answers had; a scalar becomes a Python int or bool."""
+        return result[0].item() if self.shape is None else result.reshape(self.shape)
+
+
+def read_answers(value: ArrayLike, categories: int) -> Answers:
+    """Read a scalar, a sequence or an array of integers; for two categories also of bools.
+
+    >>> read_answers([True, False], 2).flat.dtype, read_answers([3, 1, 2], 4).flat.dtype
+    (dtype('bool'), dtype('int64'))
+    """
+    answers = _read(value)
+    dtype = answers.flat.dtype
+    if dtype == np.bool_ and categories != 2:
+        raise _refuse(value, f"integers from 0 to {categories - 1}", "bools have two categories")
+    if dtype.itemsize < 8 and dtype != np.bool_ and categories - 1 > np.iinfo(dtype).max:
+        hint = f"convert it with .astype(np.{np.min_scalar_type(categories - 1)})"
+        raise _refuse(value, f"of a dtype that holds {categories - 1}, not {dtype}", hint)
+    return answers
+
+
+def clamp(flat: NDArray[Any], categories: int, out: NDArray[Any]) -> None:
+    """Write integers moved into 0 … categories − 1 to ``out``, which has their dtype."""
+    np.minimum(flat, categories - 1, out=out)
+    np.maximum(out, 0, out=out)
+
+
+def _read(value: ArrayLike) -> Answers:
+    if type(value) is int:
+        # No category lies beyond, so this changes nothing but fits every int into an int64.
+        return Answers(np.array([min(max(value, 0), LARGEST_BOUND)], np.int64), None)
+    if isinstance(value, _BOOLS):
+        return Answers(np.array([value], np.bool_), None)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        array = np.array(list(value), dtype=object)  # each element as it is: no guessing
+        if array.size and all(isinstance(element, _BOOLS) for element in array.flat):
+            return Answers(array.astype(np.bool_).reshape(-1), array.shape)
+    elif not isinstance(value, np.ma.MaskedArray):
+        array = np.asarray(value)
+        if array.dtype.kind in "biu" and array.ndim:
+            if array.size == 0:
+                raise _refuse(value, "at least one answer")
+            return Answers(np.ascontiguousarray(array).reshape(-1), array.shape)
+    values = read_values(value)  # refuses what is empty, ragged or no number
+    if not values.whole:
+        raise _refuse(value, "integers or bools", "round or code the answers first")
+    return Answers(values.flat, values.shape)
+
+
+def _refuse(value: object, expected: str, hint: str = "") -> InvalidArgument:
+    given = InvalidArgument.describe_data(value)
+    return InvalidArgument(name="value", expected=expected, given=given, hint=hint)
+
+
+# -- estimates: from randomized answers back to shares ---------------------------------------------
+
+
+_AT_ONCE = 1 << 18  # responses counted at a time: np.bincount works on a copy of 8 bytes each
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Shares estimated from randomized responses: one number for two categories, else k.
+
+    ``value`` is unbiased, so with few responses it may lie outside 0 … 1. ``interval`` holds
+    the true share with at least the stated ``confidence``, for each category by itself. It is
+    the interval of Clopper and Pearson (1934) for the share of responses, sent through the
+    same line and cut to 0 … 1. It is exact, not an approximation, for respondents sampled at
+    random. For the share among these very respondents it is on the safe side, because a sum
+    of unequal coins strays less than one of equal coins (Hoeffding 1956).
+
+    >>> import discreet as dp
+    >>> found = dp.RandomizedResponse(truth=0.5).estimate([1] * 400 + [0] * 600)
+    >>> found.value, found.respondents, [round(end, 3) for end in found.interval]
+    (0.3, 1000, [0.239, 0.362])
+    """
+
+    value: float | tuple[float, ...]
+    standard_error: float | tuple[float, ...]
+    interval: Interval | tuple[Interval, ...]
+    confidence: float
+    respondents: int
+
+
+@dataclass(frozen=True)
+class Channel:
+    """What becomes of a share on its way through randomized response."""
+
+    kept: Fraction  #: q
+    categories: int  #: k
+
+    @property
+    def noise(self) -> Fraction:
+        """The probability that a false category is reported: (1 − q)/k."""
+        return (1 - self.kept) / self.categories
+
+    def estimate(self, responses: NDArray[Any], confidence: Fraction) -> Estimate:
+        """Estimate the share of each category; for two of them, of category 1 alone."""
+        counts, n = _count(responses, self.categories), responses.size
+        if self.categories == 2:
+            parts = [self._one(counts[1], n, confidence)]
+        else:
+            parts = [self._one(count, n, confidence) for count in counts]
+        values, errors, intervals = zip(*parts, strict=True)
+        if self.categories == 2:
+            return Estimate(values[0], errors[0], intervals[0], float(confidence), n)
+        return Estimate(values, errors, intervals, float(confidence), n)
+
+    def _one(self, count: int, n: int, confidence: Fraction) -> tuple[float, float, Interval]:
+        value = self._share(Fraction(count, n))
+        error = sqrt(count * (n - count) / n**3) / self.kept
+        low, high = (self._share(Fraction(p)) for p in _clopper_pearson(count, n, confidence))
+        return float(value), float(error), (_cut(low), _cut(high))
+
+    def _share(self, p: Fraction) -> Fraction:
+        return (p - self.noise) / self.kept
+
+    def half_width(self, confidence: Fraction, n: int) -> float:
+        """z·√(p(1 − p)/n)/q for the p between (1 − q)/k and that plus q which is nearest ½."""
+        from scipy.special import ndtri
+
+        p = min(max(Fraction(1, 2), self.noise), self.noise + self.kept)
+        z = float(-ndtri(float((1 - confidence) / 2)))
+        return z * sqrt(p * (1 - p) / n) / float(self.kept)
+
+    @property
+    def variance(self) -> float:
+        """p(1 − p)/q² of one report, for those in the category or out of it, the larger."""
+        inside, outside = self.noise + self.kept, self.noise
+        return float(max(inside * (1 - inside), outside * (1 - outside)) / self.kept**2)
+
+
+def _count(responses: NDArray[Any], categories: int) -> list[int]:
+    # Responses are public: one that cannot be a release of this mechanism is a mistake to report.
+    if responses.dtype.kind != "b" and not 0 <= responses.min() <= responses.max() < categories:
+        raise InvalidArgument(
+            name="responses",
+            expected=f"released by this mechanism, from 0 to {categories - 1}",
+            given="others too",
+            hint="pass what release() returned, or state the same categories=",
+        )
+    total = np.zeros(categories, np.int64)
+    for start in range(0, responses.size, _AT_ONCE):
+        part = responses[start : start + _AT_ONCE].astype(np.int64)
+        total += np.bincount(part, minlength=categories)
+    return [int(count) for count in total]
+
+
+def _clopper_pearson(count: int, n: int, confidence: Fraction) -> Interval:
+    """The shares p for which neither tail of Bin(n, p) at ``count`` is below (1 − confidence)/2."""
+    from scipy.special import betaincinv
+
+    outside = float((1 - confidence) / 2)
+    low = 0.0 if count == 0 else float(betaincinv(count, n - count + 1, outside))
+    high = 1.0 if count == n else 1.0 - float(betaincinv(n - count, count + 1, outside))
+    return low, high
+
+
+def _cut(share: Fraction) -> float:
+    return float(min(max(share, Fraction(0)), Fraction(1)))

@@ -17,10 +17,8 @@ from discreet.exact import Number, integer, probability
 from discreet.guarantees import BoundedRange, Guarantee
 from discreet.inputs import Scores
 from discreet.laws import Gibbs
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.grids import check_noise
-from discreet.mechanisms.quantiles_steps import step_epsilon
-from discreet.mechanisms.scores import read_flag, read_scores
+from discreet.mechanisms.exponential import Exponential, step_epsilon
+from discreet.mechanisms.mechanism import check_noise, read_flag, read_scores
 from discreet.noise.argmax import argmax
 from discreet.spelling import spelled
 

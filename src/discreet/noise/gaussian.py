@@ -1,9 +1,24 @@
 """Gaussian noise, real, rounded to the grid.
 
-A word is read as 16 bits that choose a strip (see ``strips``), 47 bits V of a uniform and
-one sign bit. In the block of strip j the draw is Z = ±h·(j + V), and 99 draws in 100 end
-there: a look-up, two multiplications, a rounding. Otherwise more bits of the same position
-are drawn, and in the rest of a strip V is found by rejection. With c = (j+1)h and
+The half-normal law is cut into strips, so that nearly every draw is one table look-up. For
+x ≥ 0 the density is f(x) = √(2/π)·e^(−x²/2). Strip j is [j·h, (j+1)·h), h = 2^-6. Its mass has
+two parts: a *block* of height f((j+1)h), where x is uniform on the strip, and the *rest* above
+it, where the density falls from f(jh) − f((j+1)h) to 0.
+
+A uniform real P chooses the part: the thresholds
+
+    θ_2j = erf(jh/√2)        (all strips before j)
+    θ_2j+1 = θ_2j + h·f((j+1)h)   (and the block of j)
+
+rise to 1, and P in [θ_s, θ_s+1) means strip s//2, its block for even s, its rest for odd s.
+``thresholds`` holds ⌊2^64·θ_s⌋ from ball arithmetic. ``guide`` looks P up by its first 16
+bits: where those settle that P is in a block it holds j − 16 (the other 48 bits are read as
+16 + V), elsewhere NaN (about 1 %). It is small so that it stays in the cache.
+
+A word is read as 16 bits that choose a strip, 47 bits V of a uniform and one sign bit. In the
+block of strip j the draw is Z = ±h·(j + V), and 99 draws in 100 end there: a look-up, two
+multiplications, a rounding. Otherwise more bits of the same position are drawn, and in the rest
+of a strip V is found by rejection. With c = (j+1)h and
 
     A(V) = (c² − x²)/2 = h²(1−V)(2j+1+V)/2  at x = h(j+V),      B = A(0),
 
@@ -12,6 +27,8 @@ e^A − 1 ≤ A·e^B ≤ M·(1−V) with M = h²(j+1)·e^B; so V is kept when a�
 a uniform a.
 """
 
+import bisect
+import functools
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,19 +39,85 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.balls import ball
+from discreet.balls import ball, precision
+from discreet.errors import InternalError
 from discreet.lazy import cached_property
-from discreet.noise.additive import SMALL, Flags, certain, round_within
+from discreet.noise.additive import SMALL, Flags, Narrow, certain, narrow, round_within
 from discreet.noise.entropy import Words
 from discreet.noise.grid import Floats
 from discreet.noise.laplace import flip
-from discreet.noise.narrow import Narrow, narrow
-from discreet.noise.strips import GUIDE_BITS, STRIPS, WIDTH, part_of, strips
 from discreet.noise.tape import Draw, Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace
 
 if TYPE_CHECKING:
     from flint import arb
+
+
+# -- the half-normal law in strips -----------------------------------------------------------------
+
+
+WIDTH: Final = Fraction(1, 64)
+STRIPS: Final = 512  # up to 8 standard deviations; beyond them the slow path goes on
+GUIDE_BITS: Final = 16
+
+
+@dataclass(frozen=True)
+class Strips:
+    """The table, made once a process."""
+
+    list: list[int]  # ⌊2^64·θ_s⌋
+    thresholds: Words  # the same as an array
+    guide: NDArray[np.float32]
+
+
+@functools.cache
+def strips() -> Strips:
+    """Compute the table in ball arithmetic (some 40 ms, at the first Gaussian draw)."""
+    with precision(192):
+        floors = [(threshold(s) * 2**64).floor().unique_fmpz() for s in range(2 * STRIPS)]
+    exact = [int(floor) for floor in floors if floor is not None]
+    if len(exact) != len(floors):
+        raise InternalError("the strips of the Gaussian are not sharp at 192 bits")
+    thresholds = np.array(exact, np.uint64)
+    first = np.arange(1 << GUIDE_BITS, dtype=np.uint64) << np.uint64(64 - GUIDE_BITS)
+    last = first + np.uint64((1 << (64 - GUIDE_BITS)) - 1)
+    part = np.searchsorted(thresholds, first, side="right") - 1
+    above = (thresholds[part] < first) | (part == 0)  # the first threshold is 0 exactly
+    below = last < np.append(thresholds, np.uint64(0))[part + 1]
+    block = above & below & (part % 2 == 0)
+    guide = np.where(block, part // 2 - 16, np.nan).astype(np.float32)
+    return Strips(exact, thresholds, guide)
+
+
+def threshold(s: int) -> "arb":
+    """Return θ_s at the working precision, for any s ≥ 0."""
+    from flint import arb
+
+    left = ball(WIDTH * (s // 2))
+    theta = (left / arb(2).sqrt()).erf()
+    if s % 2:
+        right = ball(WIDTH * (s // 2 + 1))
+        theta += ball(WIDTH) * (2 / arb.pi()).sqrt() * (-right * right / 2).exp()
+    return theta
+
+
+def part_of(position: Real) -> int | None:
+    """Return s with ``position`` in [θ_s, θ_s+1), or None if more bits are needed."""
+    shift = 64 - position.bits
+    first = position.first << shift if shift >= 0 else position.first >> -shift
+    s = max(0, bisect.bisect_left(strips().list, first) - 1)  # θ_s ≤ position for sure
+    place = position.ball()
+    while True:
+        bound = threshold(s + 1)
+        if place < bound:
+            return s
+        if not place >= bound:
+            return None
+        s += 1
+
+
+# -- draws -----------------------------------------------------------------------------------------
+
 
 F = TypeVar("F", float, Floats)
 
@@ -51,7 +134,7 @@ KEEP_MARGIN: Final = 2.0**-46
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianSampler:
     """Density ∝ exp(−z²/(2·sigma²)) on the reals, sigma in steps."""
 
     sigma: Fraction

@@ -21,10 +21,9 @@ import numpy as np
 from discreet.balls import ball, precision
 from discreet.lazy import cached_property
 from discreet.noise.accuracy import ULPS
-from discreet.noise.additive import Flags, certain, round_within
+from discreet.noise.additive import Flags, Narrow, certain, narrow, round_within
 from discreet.noise.entropy import Words
 from discreet.noise.grid import Floats
-from discreet.noise.narrow import Narrow, narrow
 from discreet.noise.tape import Draw, Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace
 
@@ -41,7 +40,7 @@ LOW_ERROR: Final = 2.0**-52 * 1202605 + (ULPS + 3) * 2.0**-52 * LOW_E  # e^14 < 
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace:
+class DiscreteLaplaceSampler:
     """P(k) ∝ exp(−|k|/scale) on the integers. No offset: integers are on the grid."""
 
     scale: Fraction
@@ -106,7 +105,7 @@ class DiscreteLaplace:
 
 
 @dataclass(frozen=True)
-class Laplace:
+class LaplaceSampler:
     """Density exp(−|z|/scale)/(2·scale) on the reals."""
 
     scale: Fraction

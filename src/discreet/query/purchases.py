@@ -13,8 +13,7 @@ from typing import Any
 
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.quantiles import Quantiles
-from discreet.mechanisms.quantiles_law import choice_scale
+from discreet.mechanisms.quantiles import Quantiles, choice_scale
 from discreet.mechanisms.top_k import TopK
 from discreet.query.bought import Bought, Chooser, Finder, Noise
 from discreet.query.parts import (

@@ -8,8 +8,8 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from discreet.adaptive.noise_widths import Noise, width_of
-from discreet.adaptive.splitting import splitting_width
+from discreet.adaptive.bounds import splitting_width
+from discreet.adaptive.noise_width import Noise, width_of
 from discreet.adaptive.validity import drift
 from discreet.app.lectures.claim import Check, ClaimReport, Measured, shown
 from discreet.laws import Finite

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, positive, probability
-from discreet.mechanisms.choice import exactly_one
+from discreet.mechanisms.mechanism import exactly_one
 
 
 class Promise(NamedTuple):

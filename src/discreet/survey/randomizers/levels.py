@@ -15,7 +15,7 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import Pure, ResponsePair
 from discreet.inputs import Categories
-from discreet.mechanisms.choice import exactly_one
+from discreet.mechanisms.mechanism import exactly_one
 from discreet.noise.uniform import integers
 from discreet.survey.randomizers.reading import count_integers, read_integers
 from discreet.survey.randomizers.response import Response

@@ -16,7 +16,7 @@ from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import Pure, ResponsePair
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
-from discreet.mechanisms.choice import exactly_one
+from discreet.mechanisms.mechanism import exactly_one
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.survey.randomizers.grid import GRID, least_noise, ratio_loss, true_loss
 from discreet.survey.randomizers.reading import count_integers, read_integers, writable

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from discreet.adaptive.bounds_table import METHODS
-from discreet.adaptive.doors import (
+from discreet.adaptive.arguments import (
     MOST_QUERIES,
     percent,
     read_confidence,
     read_count,
     read_error,
 )
-from discreet.adaptive.reach import most_queries
+from discreet.adaptive.bounds import METHODS, most_queries
 from discreet.exact import Number
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
 from discreet.spelling import spelled
@@ -29,7 +28,7 @@ _MANY = 10**12
 
 
 @dataclass(frozen=True)
-class Plan:
+class QuestionPlan:
     """How many questions n records can answer within ``error`` of the population."""
 
     n: int
@@ -59,13 +58,13 @@ class Plan:
 
     def plot(self) -> Plot:
         """The error of each method by the number of questions; ``.save("plan.svg")``."""
-        from discreet.adaptive.pictures import draw
+        from discreet.adaptive.plot import draw
 
         return draw(self)
 
 
 @spelled
-def plan(n: int, *, error: Number, confidence: Number = Fraction(95, 100)) -> Plan:
+def plan(n: int, *, error: Number, confidence: Number = Fraction(95, 100)) -> QuestionPlan:
     """How many adaptive questions a sample of ``n`` records supports at this ``error``.
 
     ``error`` is the most that any answer may be off from the population's, between 0 and 1: 0.1 is
@@ -87,7 +86,9 @@ def plan(n: int, *, error: Number, confidence: Number = Fraction(95, 100)) -> Pl
     questions = {
         method: most_queries(method, records, error=wish, failure=failure) for method in PLANNED
     }
-    return Plan(records, float(wish), float(1 - failure), questions, _naive(records, wish, failure))
+    return QuestionPlan(
+        records, float(wish), float(1 - failure), questions, _naive(records, wish, failure)
+    )
 
 
 def _many(count: int) -> str:

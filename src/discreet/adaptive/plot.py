@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.adaptive.bounds_table import row
-from discreet.adaptive.doors import percent
-from discreet.adaptive.noise_tails import Shape
-from discreet.adaptive.noise_widths import estimated_width
+from discreet.adaptive.arguments import percent
+from discreet.adaptive.bounds import row
+from discreet.adaptive.noise_width import Shape, estimated_width
 from discreet.plot import Plot, dressed
 
 if TYPE_CHECKING:
-    from discreet.adaptive.planning import Plan
+    from discreet.adaptive.question_plan import QuestionPlan
 
 _WIDTH, _HEIGHT = 560, 300
 _POINTS = 40
@@ -34,7 +33,7 @@ _LABELS: Final = {
 _COLOURS: Final = ("#2f6db3", "#6aa886", "#b678b0", "#c9b24e", "#e0974f", "#9aa3ad")
 
 
-def draw(plan: Plan) -> Plot:
+def draw(plan: QuestionPlan) -> Plot:
     """One curve a method, up to errors of ½, which a coin has too; the wish as a line."""
     import altair as alt
 

@@ -1,4 +1,4 @@
-"""What every part of adaptive analysis takes: checked before a record is looked at."""
+"""Arguments of every part of adaptive analysis: checked before a record is looked at."""
 
 from __future__ import annotations
 

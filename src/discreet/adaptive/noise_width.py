@@ -15,16 +15,22 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.adaptive.noise_tails import Shape, superquantile_of_largest
+from discreet import balls
 from discreet.adaptive.validity import drift
 from discreet.exact import round_up, sqrt_up
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.guarantees.short import short_up
+
+if TYPE_CHECKING:
+    from flint import arb
+
 
 # A query's values are rounded to multiples of 2^−32 before they are added up, which moves its
 # mean over the population by 2^−33 at most; noise is rounded to a step of 2^−32/n; the answer to
@@ -184,3 +190,170 @@ def _least(width: Callable[[Floats], Floats], *, low: float, high: float) -> tup
         place = int(np.argmin(widths))
         low, high = float(grid[max(place - 1, 0)]), float(grid[min(place + 1, 79)])
     return float(grid[place]), float(widths[place])
+
+
+# -- how large the largest of k independent errors is ----------------------------------------------
+# Its mean, its quantiles, its worst cases.
+#
+# X is the largest of k absolute values of standard noise, N(0, 1) or Laplace of scale 1. With the
+# tail q(x) = P(|Z| > x) of one,
+#
+#     P(X > x) = 1 − (1 − q(x))^k,     E(X − s)₊ = ∫ from s to ∞ of P(X > x) dx.
+#
+# Integrals are Arb's, in balls that hold the true value, so every number here is rounded up and off
+# by less than 10⁻⁹ of itself.
+
+
+Shape: TypeAlias = Literal["gaussian", "laplace"]
+
+_BITS = 128
+_FAR: dict[Shape, int] = {"gaussian": 14, "laplace": 80}  # from s on: nothing is left beyond
+_NUDGE = 2.0**-40
+
+
+@lru_cache(maxsize=4096)
+def superquantile_of_largest(shape: Shape, queries: int, failure: Fraction) -> float:
+    """The mean of X in its worst ``failure`` of cases, rounded up: s + E(X − s)₊/β at the
+    quantile s, where that is least. With a failure of 1 it is E[X].
+
+    >>> superquantile_of_largest("laplace", 3, Fraction(1))                  # 1 + 1/2 + 1/3
+    1.8333333333333335
+    >>> round(superquantile_of_largest("gaussian", 1000, Fraction(1, 20)), 6)
+    4.275776
+    """
+    point = 0.0 if failure == 1 else quantile_of_largest(shape, queries, failure)
+    with balls.precision(_BITS):
+        above = balls.upper_fraction(excess_of_largest(shape, queries, Fraction(point)))
+    return round_up(Fraction(point) + above / failure)
+
+
+def excess_of_largest(shape: Shape, queries: int, s: Fraction) -> arb:
+    """E(X − s)₊ as a ball."""
+    from flint import acb
+
+    def tail(z: Any, _: bool) -> Any:
+        return 1 - (1 - _one(shape, z)) ** queries
+
+    far = s + _FAR[shape]
+    near = acb.integral(tail, acb(balls.ball(s)), acb(balls.ball(far))).real
+    # P(X > x) ≤ k·q(x), and ∫ q ≤ √(2/π)·e^(−x²/2) or e^(−x): a ball from 0 to that.
+    exponent = balls.ball(far * far / 2 if shape == "gaussian" else far)
+    beyond = queries * (-exponent).exp()
+    return near + balls.ball(0).union(beyond)
+
+
+@lru_cache(maxsize=4096)
+def quantile_of_largest(shape: Shape, queries: int, failure: Fraction) -> float:
+    """Some x with P(X > x) ≤ failure, above the least by one part in 10¹¹ at most.
+
+    >>> round(quantile_of_largest("gaussian", 1, Fraction(1, 20)), 6)
+    1.959964
+    """
+    from scipy.special import ndtri
+
+    one = -math.expm1(math.log1p(-float(failure)) / queries)  # q(x), when P(X > x) = failure
+    x = -float(ndtri(one / 2)) if shape == "gaussian" else -math.log(one)
+    x = max(x, 0.0)
+    while not _is_rare(shape, queries, x, failure):
+        x = x * (1 + _NUDGE) + math.ulp(1.0)
+    return x
+
+
+def _is_rare(shape: Shape, queries: int, x: float, failure: Fraction) -> bool:
+    """Whether P(X > x) ≤ failure for certain."""
+    with balls.precision(_BITS):
+        calm = (1 - _one(shape, balls.ball(Fraction(x)))) ** queries
+        return bool(1 - calm <= balls.ball(failure))
+
+
+def _one(shape: Shape, z: Any) -> Any:
+    """q(z) = P(|Z| > z): erfc(z/√2) or e^(−z)."""
+    return (z / balls.ball(2).sqrt()).erfc() if shape == "gaussian" else (-z).exp()
+
+
+# -- the transfer theorem with its published constants ---------------------------------------------
+# Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi and Shenfeld, "A New Analysis of Differential
+# Privacy's Generalization Guarantees" (2020).
+#
+# Answers that are within α of the sample's means but for a probability b, and (ε, δ)-private when a
+# record is replaced, are for all c, d > 0 within
+#
+#     α + (e^ε − 1) + c + 2d  of the population's, but for a probability  b/c + δ/d.
+#
+# Here for Gaussian noise, with ε, b, c, d and σ chosen for the least width. `validity` proves a
+# sharper form; this one is kept to compare with, and for those who want the published statement.
+
+
+_ROOT = math.sqrt(2 * math.pi)
+
+
+class _Place(NamedTuple):
+    """Where the width is small: b/c is a share of the failure probability, δ/d the rest."""
+
+    sigma: float
+    share: float
+    epsilon: float
+    c: float
+
+
+def jung_width(noise: Noise, *, queries: int, failure: Fraction) -> float:
+    """How far k answers with this Gaussian noise can be from the population's, all at once.
+
+    >>> from discreet.adaptive.noise_width import Noise
+    >>> noise = Noise("gaussian", Fraction(1, 80), n=10**5)
+    >>> round(jung_width(noise, queries=1000, failure=Fraction(1, 20)), 4)
+    0.135
+    """
+    place = _best_place(np.array([float(noise.size)]), noise.n, queries, float(failure))
+    share, c = Fraction(place.share), Fraction(place.c)
+    epsilon = Fraction(place.epsilon)
+    delta = Fraction(noise.cap(queries).delta(epsilon))
+    d = delta / ((1 - share) * failure)  # so that δ/d is the rest
+    b = min(share * failure * c, Fraction(1, 2))
+    alpha = noise.size * Fraction(quantile_of_largest("gaussian", queries, b)) + ROUNDING
+    return round_up(alpha + balls.upper_fraction(balls.ball(epsilon).expm1()) + c + 2 * d)
+
+
+def jung_noise(n: int, *, queries: int, failure: Fraction) -> Noise:
+    """The Gaussian noise of about the least such width."""
+    low, high = 1e-3 / n, 10.0
+    for _ in range(3):
+        grid = np.geomspace(low, high, 80)
+        best = _best_place(grid, n, queries, float(failure)).sigma
+        step = grid[1] / grid[0]
+        low, high = best / step, best * step
+    return Noise("gaussian", rounded_down(best), n)
+
+
+def most_jung_noise(n: int, *, queries: int, failure: Fraction, error: Fraction) -> Noise | None:
+    """The most Gaussian noise whose width is at most ``error``; none if no noise has it."""
+    best = jung_noise(n, queries=queries, failure=failure)
+    low, high = best.size, error
+    if jung_width(best, queries=queries, failure=failure) > error:
+        return None
+    while (middle := rounded_down(math.sqrt(low * high))) > low:
+        noise = Noise("gaussian", middle, n)
+        fits = jung_width(noise, queries=queries, failure=failure) <= error
+        low, high = (middle, high) if fits else (low, middle)
+    return Noise("gaussian", low, n)
+
+
+def _best_place(sigma: Floats, n: int, queries: int, beta: float) -> _Place:
+    """The best of a grid of σ and shares f, each with its best ε and c.
+
+    With the union bound α = σ·q, b = 2k·Φ(−q), both are known: setting derivatives to 0,
+
+        ε = μ·(z − μ/2),  Φ(−z) = (1 − f)·β/2,      φ(q) = σ·f·β/(2k),  c = 2k·Φ(−q)/(f·β).
+    """
+    from scipy.special import ndtr, ndtri
+
+    s, f = np.meshgrid(sigma, np.linspace(0.05, 0.95, 37), indexing="ij")
+    mu = math.sqrt(queries) / (n * s)
+    epsilon = np.minimum(np.maximum(mu * (-ndtri((1 - f) * beta / 2) - mu / 2), 0.0), 50.0)
+    delta = ndtr(mu / 2 - epsilon / mu) - np.exp(epsilon) * ndtr(-epsilon / mu - mu / 2)
+    density = np.minimum(_ROOT * s * f * beta / (2 * queries), 0.5)  # of the peak's
+    q = np.sqrt(-2 * np.log(density))
+    c = 2 * queries * ndtr(-q) / (f * beta)
+    width = s * q + np.expm1(epsilon) + c + 2 * np.maximum(delta, 0.0) / ((1 - f) * beta)
+    at = np.unravel_index(int(np.argmin(width)), width.shape)
+    return _Place(float(s[at]), float(f[at]), float(epsilon[at]), float(c[at]))

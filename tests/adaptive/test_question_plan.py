@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.adaptive import plan
-from discreet.adaptive.bounds_table import row
+from discreet.adaptive.bounds import row
 from discreet.errors import InvalidArgument
 
 BETA = Fraction(1, 20)

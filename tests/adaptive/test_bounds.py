@@ -5,9 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.adaptive.bounds_table import bounds, row
-from discreet.adaptive.noise_widths import Noise
-from discreet.adaptive.splitting import splitting_width
+from discreet.adaptive.bounds import bounds, row, splitting_width
+from discreet.adaptive.noise_width import Noise
 
 BETA = Fraction(1, 20)
 

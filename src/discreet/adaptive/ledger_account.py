@@ -1,0 +1,534 @@
+"""Questions that are counted, or charged to a ledger, and what its caps say of the population.
+
+Each question is counted before a record is read, and never taken back.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from discreet import balls, canonical
+from discreet.adaptive.answer import PopulationAnswer
+from discreet.adaptive.arguments import percent, read_confidence, same_process
+from discreet.adaptive.bounds import Bound, BoundsTable, bounds
+from discreet.adaptive.noise_width import (
+    ROUNDING,
+    Noise,
+    Shape,
+    excess_of_largest,
+    rounded_down,
+    rounded_up,
+    width_of,
+)
+from discreet.adaptive.validity import drift, superquantile
+from discreet.errors import InvalidArgument, Refused, RelationMismatch
+from discreet.exact import Number, round_up, sqrt_up
+from discreet.guarantees import GDP, Guarantee, Pure, compose
+from discreet.guarantees.accounts.notions import sum_of
+from discreet.neighbors import Relation
+from discreet.release import ColumnInfo, Result
+from discreet.release.storing import to_bytes
+from discreet.spelling import spelled
+
+if TYPE_CHECKING:
+    from discreet.ledger.accounts import Account
+    from discreet.ledger.entry import Entry
+    from discreet.ledger.ledger import Ledger
+    from discreet.ledger.purse import LedgerPurse
+
+
+# -- turns: each question is counted ---------------------------------------------------------------
+
+
+class Turns(Protocol):
+    """A number of questions that cannot be reset."""
+
+    @property
+    def taken(self) -> int:
+        """How many were asked."""
+        ...
+
+    @property
+    def left(self) -> int:
+        """How many may still be asked."""
+        ...
+
+    def take(self) -> int:
+        """The number of the next question, from 1; refused after the last."""
+        ...
+
+    def keep(self, turn: int, reply: Callable[[], bytes]) -> None:
+        """Keep what was answered."""
+        ...
+
+
+class TurnsInMemory:
+    """Counted in this process, and gone with it."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._taken = most, 0
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    @property
+    def taken(self) -> int:
+        """How many were asked."""
+        return self._taken
+
+    @property
+    def left(self) -> int:
+        """How many may still be asked."""
+        return self._most - self._taken
+
+    def take(self) -> int:
+        """The number of the next question, from 1; refused after the last."""
+        same_process(
+            self._process, hint="ask from the process that made the analyst, or give ledger="
+        )
+        with self._lock:
+            if self._taken == self._most:
+                raise no_more(self._most)
+            self._taken += 1
+            return self._taken
+
+    def keep(self, turn: int, reply: Callable[[], bytes]) -> None:
+        """Nothing is kept."""
+
+    def __reduce__(self) -> NoReturn:
+        raise Refused("it cannot be copied or pickled: each copy would count its own questions")
+
+
+class TurnsInLedger:
+    """Counted by the charges of a ledger, which every process that opens it sees.
+
+    The j-th question is charged under a key of its own, and a key is charged once. So the count
+    goes on where it stopped, whoever crashed in between, and no two askers get the same turn.
+    """
+
+    def __init__(
+        self, purse: LedgerPurse, *, most: int, cost: Guarantee, digest: str, told: dict[str, Any]
+    ) -> None:
+        self._purse, self._most, self._cost = purse, most, cost
+        self._digest, self._told = digest, told
+        self._known = 0  # so many were asked, and perhaps more since
+
+    @property
+    def taken(self) -> int:
+        """How many were asked. Keys are used in order: go up in growing steps, then halve."""
+        low, step = self._known, 1
+        while low + step <= self._most and self._is_taken(low + step):
+            low, step = low + step, 2 * step
+        high = min(low + step - 1, self._most)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._is_taken(middle) else (low, middle - 1)
+        self._known = max(self._known, low)
+        return low
+
+    @property
+    def left(self) -> int:
+        """How many may still be asked: by this count, and by every cap."""
+        rooms = [cap.filter.remaining(self._cost) for cap in self._purse.caps]
+        return min(self._most - self.taken, *rooms)
+
+    def take(self) -> int:
+        """The number of the next question, from 1; refused after the last, or by a cap."""
+        from discreet.ledger.entry import Claim
+
+        turn = self.taken + 1
+        while turn <= self._most:
+            claim = Claim(
+                question=f"statistical query {turn:,} of {self._most:,}",
+                guarantee=self._cost,
+                digest=self._digest,
+                mechanisms=(self._told,),
+                key=self._key(turn),
+            )
+            try:
+                self._purse.charge(claim)
+                self._known = max(self._known, turn)
+                return turn
+            except Refused:
+                if not self._is_taken(turn):  # a cap, and not somebody who was faster
+                    raise
+            turn += 1
+        raise no_more(self._most)
+
+    def keep(self, turn: int, reply: Callable[[], bytes]) -> None:
+        """Keep what was answered beside its charge, for ``Ledger.recall``."""
+        entry = self._purse.find(self._key(turn))
+        assert entry is not None
+        self._purse.keep(entry, reply)
+
+    def _key(self, turn: int) -> str:
+        return f"adaptive {self._digest[:32]} {turn}"
+
+    def _is_taken(self, turn: int) -> bool:
+        return self._purse.find(self._key(turn)) is not None
+
+    def __reduce__(self) -> NoReturn:
+        raise Refused("it cannot be copied or pickled: open the ledger again instead")
+
+
+def no_more(most: int) -> Refused:
+    """After the last question."""
+    return Refused(
+        f"all {most:,} questions have been asked, and the bound on their errors holds for so "
+        "many and no more: draw a new sample, or plan for more questions from the start"
+    )
+
+
+# -- what a ledger says about the population -------------------------------------------------------
+# The validity that follows from its caps.
+
+
+@dataclass(frozen=True)
+class Validity:
+    """How far releases from one dataset can be from the population it was drawn from."""
+
+    dataset: str
+    confidence: float
+    whole: Guarantee  #: of all releases there will ever be, when one record is replaced
+    drift: float  #: from the sample's mean of any query the releases suggest to the population's
+    asked: int  #: statistical queries answered so far
+    width: float | None  #: of all these answers at once, noise included; none if there are none
+    unit: str | None = None  #: whose rows are one record, where they are more than one
+
+    def __str__(self) -> str:
+        sure = percent(self.confidence)
+        lines = [
+            f'dataset "{self.dataset}", one record replaced: {self.whole}'
+            if self.unit is None
+            else f'dataset "{self.dataset}", where a record is all rows of one {self.unit}, '
+            f"replaced: {self.whole}",
+            f"with {sure} confidence, the mean of every query that its releases suggest is within "
+            f"{self.drift:.4g} of the population's",
+        ]
+        if self.width is not None:
+            lines.append(
+                f"and {_answers(self.asked)} so far, noise included, within {self.width:.4g}, if "
+                "how many would be asked, with which noise, did not depend on what was released"
+            )
+        lines.append(
+            "if its records are independent draws, and nobody looked at them but through this "
+            "ledger"
+        )
+        return "\n".join(lines)
+
+
+@spelled
+def validity_of(
+    ledger: str | PathLike[str] | Ledger,
+    *,
+    dataset: str,
+    confidence: Number = Fraction(95, 100),
+) -> Validity:
+    """What the charges of a dataset say about the population, from the ledger alone.
+
+    The same cap gives both promises: to each record, that releases tell little about it, and to
+    readers, that whatever the releases suggest holds on the population up to the drift. The
+    drift holds however charges were chosen. The width also counts the noise of all questions
+    that analysts had announced, and holds if who announced how many did not depend on answers.
+
+    ``ledger`` is a path, an address or a `Ledger`, and ``dataset`` a name in it. ``confidence`` is
+    how sure the numbers are, between 0 and 1; 0.95 if left out.
+
+    >>> import discreet as dp, tempfile
+    >>> ledger = dp.Ledger(tempfile.mkdtemp() + "/sample.ledger", create=True)
+    >>> sample = ledger.add_dataset("sample", budget=dp.GDP(0.02), relation="replace")
+    >>> round(validity_of(ledger, dataset="sample").drift, 4)
+    0.0419
+    """
+    from discreet.ledger.ledger import Ledger
+
+    failure = 1 - read_confidence(confidence)
+    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    found = [one for one in opened.datasets if one.name == dataset]
+    if not found:
+        raise InvalidArgument(
+            name="dataset",
+            expected=f"one of {', '.join(one.name for one in opened.datasets) or 'none yet'}",
+            given=InvalidArgument.describe_parameter(dataset),
+        )
+    whole = whole_of(opened, found[0])
+    moved = drift(whole, failure=failure)
+    answers = [(entry, plan) for entry in opened.history(dataset) if (plan := _plan_of(entry))]
+    plans = {(entry.analyst, entry.digest): plan for entry, plan in answers}
+    width = None
+    if plans:
+        own = _own_error(list(plans.values()), failure)
+        width = round_up(Fraction(own) + ROUNDING + Fraction(moved))
+    unit = found[0].unit
+    return Validity(dataset, float(1 - failure), whole, moved, len(answers), width, unit)
+
+
+def _answers(count: int) -> str:
+    return "the one statistical answer" if count == 1 else f"all {count:,} statistical answers"
+
+
+def whole_of(ledger: Ledger, account: Account) -> Guarantee:
+    """What everything released about these records may tell, when one of them is replaced.
+
+    In a group, the same people's records are in other datasets too, and its cap counts them all.
+    """
+    above = [one for one in ledger.groups if one.name in account.groups]
+    caps = [one.filter.guarantee for one in above or [account] if one.filter is not None]
+    whole = caps[0] if len(caps) == 1 else compose(caps)
+    # To replace a record is to remove one and add another.
+    return whole if account.relation is Relation.REPLACE else whole.group(2)
+
+
+_Plan = tuple[Shape, Fraction, int]
+
+
+def _plan_of(entry: Entry) -> _Plan | None:
+    """The noise and the number of questions of an analyst, as every charge says it."""
+    told: dict[str, Any] = entry.mechanisms[0] if entry.mechanisms else {}
+    if told.get("for") != "statistical query" or "queries" not in told:
+        return None
+    shape: Shape = "gaussian" if told["mechanism"] == "Gaussian" else "laplace"
+    return shape, Fraction(told["scale"]), int(told["queries"])
+
+
+def _own_error(plans: list[_Plan], failure: Fraction) -> float:
+    """The largest noise of all answers, in its worst cases: E(max − s)₊ is at most the sum."""
+
+    def excess(s: float) -> float:
+        with balls.precision(128):
+            parts = (
+                size * balls.upper_fraction(excess_of_largest(shape, k, Fraction(s) / size))
+                for shape, size, k in plans
+            )
+            return round_up(sum(parts, Fraction(0)))
+
+    largest = max(size for _, size, _ in plans)
+    return superquantile(excess, failure=failure, upper=float(40 * largest))
+
+
+# -- an analyst whose questions are charged to a ledger --------------------------------------------
+# One account, two promises.
+#
+# The dataset's cap is the most that everything released from it may tell about one record. That is
+# the promise of privacy; and by the theorem of `validity` the same cap bounds how far whatever the
+# releases suggest can drift from the population. So the drift is that of the *cap*, not of what was
+# spent so far: charges may depend on answers, and only the cap was fixed before.
+#
+# Markov's inequality at the end of the proof is for one threshold, which must not depend on what
+# was released. Whoever made the dataset, or asks before anything was released, has announced its
+# noise and its number of questions in time. Anybody else may have chosen them by earlier releases,
+# so the two terms get a half of the failure probability each: the drift's half is for a number that
+# the cap decides, and the noise's half holds given everything released before the noise was drawn.
+
+
+@dataclass(frozen=True)
+class Charged:
+    """Where questions are charged, with which noise, and the bound that follows."""
+
+    turns: TurnsInLedger
+    bounds: BoundsTable
+    whole: Guarantee  #: of everything that is ever released from the dataset
+
+
+def charged(
+    planned: BoundsTable,
+    *,
+    error: Fraction | None,
+    noise: Noise | None,
+    ledger: str | PathLike[str] | Ledger,
+    create: bool,
+    dataset: str | None,
+    analyst: str | None,
+) -> Charged:
+    """Open the account that these arguments mean; made, with the cap that k questions fill, if
+    it is missing and ``create`` says so."""
+    from discreet.ledger.ledger import Ledger
+
+    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
+    name = dataset_name(opened, dataset)
+    there = {one.name: one for one in opened.datasets}
+    own = planned.won.noise
+    assert own is not None
+    n, queries, failure = planned.n, planned.queries, planned.failure
+    if name not in there and create:
+        opened.add_dataset(name, budget=own.cap(queries), relation=Relation.REPLACE)
+        there = {one.name: one for one in opened.datasets}
+    purse = opened.purse(name, analyst)  # refuses a name that is not there
+    account = there[name]
+    check_account(account)
+    whole = whole_of(opened, account)
+    part = failure
+    if noise is None and account.budget != own.cap(queries):
+        part = failure / 2
+        noise = _noise_for(account, whole, n=n, queries=queries, failure=part, error=error)
+    used = noise or own
+    told = told_of(used, queries=queries, failure=failure)
+    if account.budget != own.cap(queries) and not _in_time(opened, account, canonical.digest(told)):
+        part = failure / 2
+    width = width_of(used, queries=queries, failure=part, whole=whole)
+    mean = width_of(used, queries=queries, failure=Fraction(1), whole=whole)
+    won = Bound(used.shape, width, used, expected=mean)
+    turns = TurnsInLedger(
+        purse, most=queries, cost=used.one, digest=canonical.digest(told), told=told
+    )
+    if not turns.taken and turns.left < queries:
+        raise Refused(
+            f"the caps of the dataset {name!r} have room for {turns.left:,} of {queries:,} "
+            f"questions with this noise ({used}): ask fewer, or each with more noise"
+        )
+    if error is not None and width > error:
+        raise Refused(
+            f"with the cap of the dataset {name!r} the least error is {width:.4g}, above the "
+            f"{float(error):.4g} asked for: releases may drift that far from the population "
+            "until the cap is spent. Use a dataset with a smaller cap, or a larger error"
+        )
+    if width >= 1:
+        raise Refused(
+            f"with the cap of the dataset {name!r} and this noise ({used}) nothing can be said "
+            f"about {queries:,} questions to {n:,} records, for every share is within 1 of every "
+            "other: ask fewer, or use a dataset with a smaller cap"
+        )
+    others = bounds(n, queries=queries, failure=failure, noise=used).rows
+    rows = (won, *(row for row in others if row.method != won.method))
+    return Charged(turns, BoundsTable(n, queries, failure, rows, won), whole)
+
+
+def stored(answer: PopulationAnswer, found: BoundsTable) -> bytes:
+    """An answer as a ledger keeps it, for ``Ledger.recall``."""
+    import pyarrow as pa
+
+    noise = found.won.noise
+    assert noise is not None
+    columns = (
+        ColumnInfo("share", "value", kind="mean", bounds=(0.0, 1.0)),
+        ColumnInfo("share_error", "error", of="share"),
+    )
+    frame = pa.table({"share": [answer.value], "share_error": [answer.error]})
+    return to_bytes(
+        Result(
+            frame,
+            columns,
+            guarantee=noise.one,
+            cost=str(noise.one),
+            protects="one row, replaced",
+            notes=(f"± is the distance to the population: {answer}",),
+        )
+    )
+
+
+def told_of(noise: Noise, *, queries: int, failure: Fraction) -> dict[str, str | int]:
+    """What the ledger says of each question."""
+    return {
+        "for": "statistical query",
+        "mechanism": "Gaussian" if noise.shape == "gaussian" else "Laplace",
+        "scale": str(noise.size),
+        "records": noise.n,
+        "queries": queries,
+        "confidence": str(1 - failure),
+    }
+
+
+def _noise_for(
+    account: Account,
+    whole: Guarantee,
+    *,
+    n: int,
+    queries: int,
+    failure: Fraction,
+    error: Fraction | None,
+) -> Noise:
+    """For a cap that somebody else has set: the most noise within the error, else the least that
+    k questions can have."""
+    assert account.filter is not None
+    limit = account.filter.limit
+    if isinstance(limit, Pure):
+        least = queries / (n * sum_of(limit))
+        noise = Noise("laplace", least, n)
+    else:
+        square = limit.mu**2 if isinstance(limit, GDP) else 2 * limit.rho
+        noise = Noise("gaussian", rounded_up(sqrt_up(queries / square) / n), n)
+    if error is None:
+        return noise
+    spare = error - Fraction(drift(whole, failure=failure)) - noise.own_error(queries, failure)
+    if spare <= 0:
+        return noise
+    more = 1 + spare / noise.own_error(queries, failure)
+    return Noise(noise.shape, max(noise.size, rounded_down(float(noise.size * more))), n)
+
+
+def _in_time(ledger: Ledger, account: Account, digest: str) -> bool:
+    """Whether nothing was released about these records before these questions were announced."""
+    released = ledger.history(None if account.groups else account.name)  # a group has others too
+    return not len(released) or released[0].digest == digest
+
+
+def check_account(account: Account) -> None:
+    """Refuse an account whose promise says nothing about one record of a sample of known size."""
+    if account.relation is not Relation.REPLACE or account.unit is not None:
+        raise RelationMismatch(
+            f"the dataset {account.name!r} protects "
+            f"{'a row' if account.unit is None else 'all rows of a person'} under "
+            f"{account.relation}, and a bound for the population needs that one record is "
+            'replaced: add one with relation="replace" and no unit'
+        )
+
+
+def dataset_name(ledger: Ledger, dataset: str | None) -> str:
+    """The dataset that is meant: the one that is named, the only one, or that of the file."""
+    if dataset is not None:
+        return dataset
+    there = [one.name for one in ledger.datasets]
+    if len(there) == 1:
+        return there[0]
+    if not there and "://" not in ledger.location:
+        return Path(ledger.location).stem
+    raise InvalidArgument(
+        name="dataset",
+        expected=f"one of {', '.join(there)}" if there else "given",
+        given="nothing",
+        hint='say which, as in dataset="visits"',
+    )
+
+
+# -- a reusable holdout in a ledger ----------------------------------------------------------------
+# Charged once, as a whole, and used up for good.
+#
+# Its bounds count what its own answers tell about the holdout, and nothing else may tell of it. So
+# it wants a dataset of its own, with a cap that is just its guarantee. Whoever makes the holdout a
+# second time, after a crash or in another process, finds the cap spent and is refused: the answers
+# of the first one may have been seen.
+
+
+def charge_holdout(
+    promise: Pure,
+    *,
+    told: dict[str, Any],
+    ledger: str | PathLike[str] | Ledger,
+    create: bool,
+    dataset: str | None,
+    analyst: str | None,
+) -> None:
+    """Charge all answers of a holdout before the first one."""
+    from discreet.ledger.entry import Claim
+    from discreet.ledger.ledger import Ledger
+
+    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
+    name = dataset_name(opened, dataset)
+    if create and name not in {one.name for one in opened.datasets}:
+        opened.add_dataset(name, budget=promise, relation=Relation.REPLACE)
+    purse = opened.purse(name, analyst)  # refuses a name that is not there
+    (account,) = (one for one in opened.datasets if one.name == name)
+    check_account(account)
+    if account.budget != promise or account.groups:
+        raise Refused(
+            f"the dataset {name!r} has another cap than the {promise} of this holdout, or belongs "
+            "to a group, so others may release from the same records, which its bound does not "
+            "count: give the holdout a dataset of its own, made with create=True"
+        )
+    purse.charge(Claim("a reusable holdout", promise, canonical.digest(told), mechanisms=(told,)))
