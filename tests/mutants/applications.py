@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 APPLICATIONS = (
     Mutant(
         id="survey-least-noise",
-        file="survey/randomizers/grid.py",
+        file="survey/randomizers/randomizer.py",
         old="    return enough\n\n\ndef true_loss",
         new="    return max(1, enough - 1)\n\n\ndef true_loss",
         kind="off by one",
@@ -68,7 +68,7 @@ APPLICATIONS = (
     ),
     Mutant(
         id="survey-permanent-drawn-anew",
-        file="survey/respond.py",
+        file="survey/respondent.py",
         old="    asked = [q for q in form.questions if q.name not in permanent]\n",
         new="    asked = [*form.questions]\n    permanent = {}\n",
         kind="noise reused",
@@ -77,7 +77,7 @@ APPLICATIONS = (
     ),
     Mutant(
         id="survey-a-wave-answered-twice",
-        file="survey/respond.py",
+        file="survey/respondent.py",
         old="        if report is None:\n",
         new="        if True:\n",
         kind="check dropped",
@@ -86,7 +86,7 @@ APPLICATIONS = (
     ),
     Mutant(
         id="shuffle-twice-the-others",
-        file="survey/shuffle_pair.py",
+        file="survey/shuffle.py",
         old="        return 1 / (1 + self.growth)",
         new="        return min(Fraction(1), 2 / (1 + self.growth))",
         kind="scale",

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.guarantees import compose
 from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo
-from discreet.survey.card import _told_apart
-from discreet.survey.card_changes import changed, odds
-from discreet.survey.card_numbers import digits, least_often, most_often, posterior, stated, sure
+from discreet.survey.card import (
+    _told_apart,
+    changed,
+    digits,
+    least_often,
+    most_often,
+    odds,
+    posterior,
+    stated,
+    sure,
+)
 
 LECTURE = YesNo("smoker", "Do you smoke?", truth=0.5)
 QUESTIONS = [

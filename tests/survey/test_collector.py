@@ -204,7 +204,7 @@ def test_a_result_feels_like_other_results(tmp_path):
 def test_long_reports_are_looked_at_in_smaller_parts(tmp_path, monkeypatch):
     """Seven rows at a time give the same counts. Catches a part that is lost or counted twice."""
     expected = counts(collected(REPORTS))
-    monkeypatch.setattr("discreet.survey.reading.checking._CELLS", 21)
+    monkeypatch.setattr("discreet.survey.collector._CELLS", 21)
     for source in sources(tmp_path):
         collector = collected(source, ["broken"])
         assert counts(collector) == expected

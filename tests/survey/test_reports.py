@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.survey import ChooseAny, ChooseOne, Questionnaire, YesNo, writing
+from discreet.survey import ChooseAny, ChooseOne, Questionnaire, YesNo
+from discreet.survey import reports as writing
 from discreet.survey.reports import Report, Reports
 
 FORM = Questionnaire(

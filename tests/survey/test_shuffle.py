@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.survey.shuffle import Shuffled
-from discreet.survey.shuffle_pair import Pair, _tails, binomial, divergence, pair
+from discreet.survey.shuffle import Shuffled, ShufflePair, _tails, binomial, divergence, pair
 
 Law = dict[tuple[int, ...], Fraction]
 RATIOS = [Fraction(1), Fraction(9, 8), Fraction(4, 3), Fraction(3, 2), Fraction(2), Fraction(5, 2)]
@@ -81,17 +80,17 @@ def test_the_pair_that_hides_whether_the_person_has_a_digit_is_too_small() -> No
 
     in_print = sum(max(law(person)[h] - g * law(other)[h], Fraction(0)) for h in law(person))
     assert (in_print, true_delta(2, 3, e0, g)) == (Fraction(1, 50), Fraction(3, 50))
-    assert divergence(Pair(2, e0 - 1), Fraction(log_up(g))) >= 0.06
+    assert divergence(ShufflePair(2, e0 - 1), Fraction(log_up(g))) >= 0.06
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        pytest.param(Pair(4, Fraction(2)), id="others add twice as many digits"),
-        pytest.param(Pair(2, Fraction(9, 5)), id="a ratio a tenth too small"),
+        pytest.param(ShufflePair(4, Fraction(2)), id="others add twice as many digits"),
+        pytest.param(ShufflePair(2, Fraction(9, 5)), id="a ratio a tenth too small"),
     ],
 )
-def test_a_wrong_pair_is_caught_by_the_exact_laws(wrong: Pair) -> None:
+def test_a_wrong_pair_is_caught_by_the_exact_laws(wrong: ShufflePair) -> None:
     """The enumeration must be able to fail: errors that one could make in the theorem."""
     below = [
         divergence(wrong, Fraction(log_up(g))) < float(truth) * (1 - 1e-3)
@@ -100,7 +99,7 @@ def test_a_wrong_pair_is_caught_by_the_exact_laws(wrong: Pair) -> None:
     assert any(below)
 
 
-def double_sum(of: Pair, epsilon: Fraction) -> mpmath.mpf:
+def double_sum(of: ShufflePair, epsilon: Fraction) -> mpmath.mpf:
     """δ of the pair as its definition says, over all numbers of zeros and ones."""
     n, e0 = of.respondents, 1 + mpmath.mpf(of.growth.numerator) / of.growth.denominator
     p, r = 1 / (e0 + 1), 1 / e0

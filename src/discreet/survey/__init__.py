@@ -5,6 +5,20 @@
 >>> report = form.respond({"smoker": True})              # randomized here, on this machine
 >>> sorted(report.document())
 ['id', 'smoker', 'survey', 'wave']
+
+From the bottom up:
+
+- ``randomizers``: what happens to one answer before it leaves its owner
+- ``questions``: what can be asked
+- ``questionnaire``: what is asked, as a value and as a TOML file
+- ``reports``: what respondents send, as values and as files
+- ``respondent``: from answers to reports, and what is remembered between waves
+- ``card``, ``page``: what a respondent reads before answering, and the page that asks
+- ``cells``, ``readers``: reports from files and tables, as columns of numbers
+- ``estimates``: from counts of reports to shares, means and cross tables
+- ``collector``: which reports count, and their result
+- ``sample_size``, ``explanation``: how many respondents are needed, and what a survey costs
+- ``shuffle``: what shuffled reports promise
 """
 
 from importlib import import_module
@@ -13,23 +27,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from discreet.survey.collector import Collector as Collector
     from discreet.survey.collector import collect as collect
-    from discreet.survey.memory import Memory as Memory
     from discreet.survey.page import write_page as write_page
-    from discreet.survey.planning import plan as plan
     from discreet.survey.questionnaire import Questionnaire as Questionnaire
     from discreet.survey.questions import ChooseAny as ChooseAny
     from discreet.survey.questions import ChooseOne as ChooseOne
     from discreet.survey.questions import Number as Number
     from discreet.survey.questions import YesNo as YesNo
+    from discreet.survey.respondent import Memory as Memory
+    from discreet.survey.sample_size import plan as plan
     from discreet.survey.shuffle import Shuffled as Shuffled
 
 _HOMES = {
     "collector": "Collector collect",
-    "memory": "Memory",
     "page": "write_page",
-    "planning": "plan",
     "questionnaire": "Questionnaire",
     "questions": "ChooseAny ChooseOne Number YesNo",
+    "respondent": "Memory",
+    "sample_size": "plan",
     "shuffle": "Shuffled",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

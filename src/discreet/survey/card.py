@@ -6,20 +6,23 @@ card never promises more than the law keeps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import ceil, prod
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.balls import ball, upper_fraction
 from discreet.exact import Number, integer, probability
-from discreet.survey.card_changes import changed, odds, opposite
-from discreet.survey.card_numbers import factor, least_often, most_often, posterior, stated, sure
+from discreet.laws.sharp import sharp
 from discreet.survey.questions import Question
-from discreet.survey.randomizers import Response
+from discreet.survey.randomizers import Items, Levels, Projective, Randomizer, Response, Unary
 
 if TYPE_CHECKING:
     from discreet.survey.questionnaire import Questionnaire
+
 
 _PRIORS: Final = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 _BEYOND: Final = Fraction(10) ** 12  # odds beyond which no number is said
@@ -252,3 +255,218 @@ def _wrapped(text: str, width: int, *, first: str = "", indent: str = "") -> lis
 def _plain(text: str) -> str:
     """Without what Markdown would read as its own."""
     return "".join(f"\\{sign}" if sign in "\\`*_[]<>#|!~" else sign for sign in text)
+
+
+# -- what happens to an answer before it is sent ---------------------------------------------------
+
+
+_FEW: Final = 6  # marks that are named one by one
+_LARGEST_LOSS: Final = 30  # e^30 is more than any card says
+
+
+def odds(randomizer: Randomizer) -> Fraction:
+    """How many times likelier any report is with one answer than with another, at most.
+
+    A quotient of the law's own probabilities where it has one, else e^ε rounded up.
+
+    >>> odds(Response(categories=2, truth=0.5))
+    Fraction(3, 1)
+    """
+    match randomizer:
+        case Levels():
+            return odds(randomizer.response)
+        case Response():
+            return randomizer.inside / randomizer.outside
+        case Unary() if randomizer.most == 1:
+            return (1 - randomizer.outside) / randomizer.outside
+        case Items() if randomizer.drawn <= _FEW:
+            return (randomizer.inside / randomizer.outside) ** randomizer.drawn
+        case _:
+            loss = min(randomizer.epsilon, Fraction(_LARGEST_LOSS))
+            return upper_fraction(sharp(lambda: ball(loss).exp()))
+
+
+def changed(question: Question) -> str:
+    """What is flipped, and how often."""
+    match question.randomizer:
+        case Levels() as levels:
+            return _levels(levels, question)
+        case Response(categories=2) as coins:
+            return (
+                "Your device throws a coin that nobody sees. "
+                f"{_sentence(most_often(coins.inside))}, your answer is sent as it is; "
+                f"{least_often(coins.outside)}, {opposite(question)} is sent."
+            )
+        case Response() as die:
+            return _die(die, f"all {die.categories:,} options", "Your own answer")
+        case Unary() as bits:
+            return (
+                f"Your answer becomes {bits.categories:,} marks, one for each option, and a coin "
+                "that nobody sees decides about each. An option that is yours is marked "
+                f"{most_often(bits.inside)}; one that is not is marked too, "
+                f"{least_often(bits.outside)}."
+            )
+        case Items() as items:
+            return _items(items)
+        case Projective() as codes:
+            return (
+                "Your device draws a code number, and each code number fits many of the "
+                f"{codes.categories:,} options. {_sentence(most_often(codes.inside))}, it fits "
+                f"your option; it fits any other option too, {least_often(codes.outside)}."
+            )
+        case other:
+            return f"Your device changes your answer by chance: {other.name}."
+
+
+def opposite(question: Question) -> str:
+    """The other one of two answers: no is the opposite of yes, but a town has none."""
+    return "the opposite" if question.kind == "yes_no" else "the other one"
+
+
+def _die(die: Response, among: str, own: str) -> str:
+    replaced = die.outside * die.categories  # the die may show what it replaces
+    return (
+        f"Your device throws a die that nobody sees. {_sentence(least_often(replaced))}, your "
+        f"answer is put aside and one of {among} is drawn instead, each with the same chance. "
+        f"{own} is sent {most_often(die.inside)}."
+    )
+
+
+def _items(items: Items) -> str:
+    about = "one" if items.drawn == 1 else f"{items.drawn:,}"
+    return (
+        f"Your device draws {about} of the {items.categories:,} options, and nothing is sent about "
+        "the others. Then a coin that nobody sees decides about each option that was drawn: "
+        f"{most_often(items.inside)}, it is sent whether it is yours; "
+        f"{least_often(items.outside)}, the opposite is sent."
+    )
+
+
+def _levels(levels: Levels, question: Question) -> str:
+    marks, unit = question.categories, getattr(question, "unit", "")
+    named = (
+        _list(marks) if len(marks) <= _FEW else f"{marks[0]}, {marks[1]} and so on to {marks[-1]}"
+    )
+    rounded = (
+        f"Your number is rounded to one of {len(marks)} marks ({named}{unit and ' ' + unit}) by "
+        "chance, the nearer the likelier. "
+    )
+    if levels.response.categories > 2:
+        return rounded + _die(levels.response, f"the {len(marks)} marks", "The rounded number")
+    coins = levels.response
+    return (
+        f"{rounded}Then your device throws a coin that nobody sees. "
+        f"{_sentence(most_often(coins.inside))}, this mark is sent; {least_often(coins.outside)}, "
+        "the other one is sent."
+    )
+
+
+def _list(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+# -- chances as people say them, rounded outward ---------------------------------------------------
+# No card promises more than the law keeps.
+
+
+_SIMPLE: Final = 12  # denominators that are said as they are: 3 in 4, 5 in 12
+_FINE: Final = Fraction(1, 1000)  # rarer than this, it is 1 in so many
+_DIGITS: Final = 3
+_NEARLY: Final = Fraction(99, 100)
+_CERTAIN: Final = Decimal("1e-9")  # percent; what is missing to certainty is not worth a word
+_SAYABLE: Final = 10**12
+
+
+def most_often(p: Fraction) -> str:
+    """How often at most.
+
+    >>> most_often(Fraction(3, 4)), most_often(Fraction(2, 13)), most_often(Fraction(1, 2026))
+    ('3 times in 4', 'at most 15.4 times in 100', 'at most once in 2,020')
+    """
+    return _often(p, "at most", ROUND_CEILING)
+
+
+def least_often(p: Fraction) -> str:
+    """How often at least.
+
+    >>> least_often(Fraction(1, 4)), least_often(Fraction(2, 13)), least_often(Fraction(1, 2026))
+    ('once in 4', 'at least 15.3 times in 100', 'at least once in 2,030')
+    """
+    return _often(p, "at least", ROUND_FLOOR)
+
+
+def _often(p: Fraction, bound: str, rounding: str) -> str:
+    if p.denominator <= _SIMPLE:
+        return f"{'once' if p.numerator == 1 else f'{p.numerator} times'} in {p.denominator}"
+    if p >= _FINE:
+        return f"{bound} {_percent(p, rounding)} times in 100"
+    opposite = ROUND_FLOOR if rounding == ROUND_CEILING else ROUND_CEILING
+    many = 1 / p
+    if many >= _SAYABLE:
+        return "practically never" if bound == "at most" else "hardly ever"
+    return f"{bound} once in {digits(many, opposite)}"
+
+
+def sure(p: Fraction) -> str:
+    """How sure somebody is at most.
+
+    >>> sure(Fraction(1, 4)), sure(Fraction(2, 3)), sure(Fraction(99_999, 100_000))
+    ('25 %', '66.7 %', '99.999 %')
+    """
+    return f"{_percent(p, ROUND_CEILING)} %"
+
+
+def _percent(p: Fraction, rounding: str) -> str:
+    """So many in a hundred; close to all of them it is the rest that has the digits."""
+    if p <= _NEARLY or rounding == ROUND_FLOOR:
+        return digits(100 * p, rounding)
+    rest = Context(prec=_DIGITS - 1, rounding=ROUND_FLOOR).divide(
+        Decimal(100 * (1 - p).numerator), Decimal(p.denominator)
+    )
+    return f"{(100 - rest).normalize():f}" if rest > _CERTAIN else "100"
+
+
+def stated(prior: Fraction) -> tuple[str, Fraction]:
+    """A belief as it is written, and the number that is written, which is not below it.
+
+    >>> stated(Fraction(1, 10)), stated(Fraction(1, 3))
+    (('10 %', Fraction(1, 10)), ('33.333334 %', Fraction(16666667, 50000000)))
+    """
+    shown = Context(prec=8, rounding=ROUND_CEILING).divide(
+        Decimal(100 * prior.numerator), Decimal(prior.denominator)
+    )
+    return f"{shown.normalize():f} %", Fraction(shown) / 100
+
+
+def factor(odds: Fraction) -> str | None:
+    """How many times likelier at most; nothing where that is no limit worth stating.
+
+    >>> factor(Fraction(3)), factor(Fraction(27, 10)), factor(Fraction(10**9))
+    ('3 times', '2.7 times', None)
+    """
+    return f"{digits(odds, ROUND_CEILING)} times" if odds <= 10**6 else None
+
+
+def digits(x: Fraction, rounding: str) -> str:
+    """Three digits, and all of those before the point.
+
+    >>> digits(Fraction(200_001, 2), ROUND_CEILING), digits(Fraction(1, 3), ROUND_FLOOR)
+    ('101,000', '0.333')
+    """
+    context = Context(prec=_DIGITS, rounding=rounding)
+    short = context.divide(Decimal(x.numerator), Decimal(x.denominator))
+    plain = f"{short:,f}"
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def posterior(prior: Fraction, odds: Fraction) -> Fraction:
+    """What a belief becomes when its odds are multiplied: r·F/(1 + r·(F − 1)).
+
+    >>> posterior(Fraction(1, 10), Fraction(3))               # 3r/(1 + 2r)
+    Fraction(1, 4)
+    """
+    return prior * odds / (1 + prior * (odds - 1))

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 from discreet.errors import InvalidArgument
 from discreet.exact import integer
 from discreet.spelling import spelled
-from discreet.survey.questions.wording import check_form
+from discreet.survey.questions.question import check_form
 
 if TYPE_CHECKING:
     from discreet.survey.card import Card

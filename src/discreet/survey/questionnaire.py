@@ -1,11 +1,35 @@
-"""A questionnaire as a frozen value: what is asked, and what answering all of it can cost."""
+"""A questionnaire as a frozen value, and as a TOML file that people write.
+
+The value says what is asked, and what answering all of it can cost. The file is read back exactly:
+
+    title = "Health"
+    respondents = 10000
+
+    [[question]]
+    name = "smoker"
+    kind = "yes_no"
+    text = "Do you smoke?"
+    truth = 0.5
+
+    [[question]]
+    name = "town"
+    kind = "choose_one"
+    text = "Where do you live?"
+    options_file = "towns.txt"      # one a line, in this file's folder or below
+    epsilon = "3/2"
+"""
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,18 +37,19 @@ from typing import TYPE_CHECKING, Any, Final
 from numpy.typing import ArrayLike
 
 from discreet import canonical
-from discreet.errors import InvalidArgument
+from discreet.errors import InternalError, InvalidArgument
 from discreet.exact import Number, integer
 from discreet.guarantees import Guarantee, compose
 from discreet.lazy import cached_property
 from discreet.spelling import meant, spelled
 from discreet.survey.questions import KINDS, Question
-from discreet.survey.questions.wording import read_text
+from discreet.survey.questions.question import read_text
 
 if TYPE_CHECKING:
     from discreet.survey.card import Card
-    from discreet.survey.memory import Memory
     from discreet.survey.reports import Report, Reports
+    from discreet.survey.respondent import Memory
+
 
 MOST_QUESTIONS: Final = 1000
 MOST_WAVES: Final = 10_000
@@ -114,7 +139,7 @@ class Questionnaire:
 
     def explain(self) -> str:
         """The cost of each question and of all, the mechanisms and why, and the expected error."""
-        from discreet.survey.explaining import explain
+        from discreet.survey.explanation import explain
 
         return explain(self)
 
@@ -174,7 +199,6 @@ class Questionnaire:
 
     def to_toml(self) -> str:
         """The questionnaire as TOML; `from_toml` reads the same value back."""
-        from discreet.survey.toml_files import to_toml
 
         return to_toml(self)
 
@@ -182,7 +206,6 @@ class Questionnaire:
     def from_toml(source: str | Path) -> Questionnaire:
         """Read ``source``, the path of a TOML file, or the text itself, with a line break or a = in
         it."""
-        from discreet.survey.toml_files import from_toml
 
         return from_toml(source)
 
@@ -213,7 +236,7 @@ class Questionnaire:
         >>> report.wave, len(report.id)
         (1, 32)
         """
-        from discreet.survey.respond import respond
+        from discreet.survey.respondent import respond
 
         return respond(self, answers, memory=memory, wave=wave)
 
@@ -227,7 +250,7 @@ class Questionnaire:
         ``wave`` says which time this is, from 1, as it is if left out, to ``waves``. Where a
         question is permanent, waves after the first need the reports of one ``before``.
         """
-        from discreet.survey.respond import respond_many
+        from discreet.survey.respondent import respond_many
 
         return respond_many(self, columns, wave=wave, before=before)
 
@@ -324,3 +347,224 @@ def _read_address(value: object) -> str:
         given=InvalidArgument.describe_parameter(value),
         hint="a page from a plain connection can be exchanged for one that does not randomize",
     )
+
+
+# -- questionnaires as TOML files ------------------------------------------------------------------
+
+
+_TOP = ("title", "respondents", "waves", "post", "question")
+
+
+def to_toml(form: Questionnaire) -> str:
+    """The questionnaire as text that `from_toml` reads back to the same value.
+
+    >>> from discreet.survey import Questionnaire, YesNo
+    >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
+    >>> print(to_toml(form))
+    title = "Health"
+    <BLANKLINE>
+    [[question]]
+    name = "smoker"
+    kind = "yes_no"
+    text = "Do you smoke?"
+    truth = 0.5
+    <BLANKLINE>
+    >>> from_toml(to_toml(form)) == form
+    True
+    """
+    top: dict[str, Any] = {"title": form.title}
+    if form.respondents is not None:
+        top["respondents"] = form.respondents
+    if form.waves != 1:
+        top["waves"] = form.waves
+    if form.post is not None:
+        top["post"] = form.post
+    tables = [_lines(top), *(_question_lines(question) for question in form.questions)]
+    return "\n\n".join(tables) + "\n"
+
+
+def _question_lines(question: Question) -> str:
+    named = {"name": question.name, "kind": question.kind, "text": question.text}
+    return "[[question]]\n" + _lines(named | question.fields())
+
+
+def _lines(table: dict[str, Any]) -> str:
+    return "\n".join(assignment(key, value) for key, value in table.items())
+
+
+def from_toml(source: str | Path) -> Questionnaire:
+    """Read a file by its path, or the text itself (which has a line break or a = in it)."""
+    folder: Path | None = None
+    if isinstance(source, Path) or not ("\n" in source or "=" in source):
+        path = Path(source)
+        folder, source = path.parent, _read_file(path, "the questionnaire")
+    try:
+        # decimals stay as they were typed
+        table = tomllib.loads(source, parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, RecursionError) as failure:
+        mistake = str(failure) or "nested too deeply"
+    else:
+        return _questionnaire(table, folder)
+    raise InvalidArgument(
+        name="the questionnaire", expected="TOML", given=f"text with a mistake: {mistake}"
+    )
+
+
+def _questionnaire(table: dict[str, Any], folder: Path | None) -> Questionnaire:
+    _check_keys(table, _TOP, where="the questionnaire", needed=("title", "question"))
+    questions = table.pop("question")
+    if not isinstance(questions, list) or not all(isinstance(each, dict) for each in questions):
+        raise InvalidArgument(
+            name="question",
+            expected="a table for each question, each headed [[question]]",
+            given=InvalidArgument.describe_parameter(questions),
+        )
+    title = table.pop("title")
+    made = [_question(fields, place, folder) for place, fields in enumerate(questions, start=1)]
+    return Questionnaire(title, made, **table)
+
+
+def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Question:
+    label = fields.get("name")
+    where = f"question {place}" + (f" ({label})" if isinstance(label, str) else "")
+    kind = KINDS.get(kind_name) if isinstance(kind_name := fields.get("kind"), str) else None
+    if kind is None:
+        raise InvalidArgument(
+            name=f"kind of {where}",
+            expected="one of " + ", ".join(KINDS),
+            given=InvalidArgument.describe_parameter(kind_name),
+            hint=_near(str(kind_name), KINDS),
+        )
+    known = list(inspect.signature(kind).parameters)
+    files = ["options_file"] if "options" in known else []
+    _check_keys(fields, ["kind", *known, *files], where=where, needed=("name", "text"))
+    arguments = {key: value for key, value in fields.items() if key != "kind"}
+    if {"options", "options_file"} <= arguments.keys():
+        raise InvalidArgument(
+            name=f"options of {where}",
+            expected="listed, or in a file",
+            given="both options and options_file",
+        )
+    try:
+        if "options_file" in arguments:
+            arguments["options"] = _read_options(arguments.pop("options_file"), folder)
+        _check_keys(arguments, known, where=where, needed=_needed(kind))
+        made: Question = kind(**arguments)
+        return made
+    except InvalidArgument as refusal:
+        refusal.add_note(f"in {where}")
+        raise
+
+
+def _needed(kind: type) -> tuple[str, ...]:
+    parameters = inspect.signature(kind).parameters.values()
+    return tuple(each.name for each in parameters if each.default is each.empty)
+
+
+def _read_options(value: object, folder: Path | None) -> list[str]:
+    """One option a line; the file lies in the questionnaire's folder or below it."""
+    if folder is None:
+        raise InvalidArgument(
+            name="options_file",
+            expected="beside a questionnaire that is read from a file",
+            given="a questionnaire that is read from text",
+            hint="pass the path of the TOML file",
+        )
+    home = folder.resolve()
+    path = (home / value).resolve() if isinstance(value, str) and value else home
+    if path == home or not path.is_relative_to(home):
+        raise InvalidArgument(
+            name="options_file",
+            expected="the name of a file in the questionnaire's folder, or in a folder below it",
+            given=InvalidArgument.describe_parameter(value),
+        )
+    lines = _read_file(path, "options_file").split("\n")
+    options = [line.rstrip("\r") for line in lines]
+    return options[:-1] if options[-1] == "" else options
+
+
+def _read_file(path: Path, name: str) -> str:
+    """Text in UTF-8, with or without the mark that some editors put in front."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as failure:
+        mistake = f"{path.name}, which cannot be read ({failure.strerror})"
+    except UnicodeDecodeError:
+        mistake = f"{path.name}, which is not"
+    raise InvalidArgument(name=name, expected="a file of text in UTF-8", given=mistake)
+
+
+def _check_keys(
+    table: dict[str, Any], known: Iterable[str], *, where: str, needed: Iterable[str]
+) -> None:
+    known = list(known)
+    for key in table:
+        if key not in known:
+            raise InvalidArgument(
+                name=f"a key of {where}",
+                expected="one of " + ", ".join(known),
+                given=InvalidArgument.describe_parameter(key),
+                hint=_near(key, known),
+            )
+    for key in needed:
+        if key not in table:
+            hint = "add a table [[question]]" if key == "question" else f"add {key} = ..."
+            expected = f"there, in {where}"
+            raise InvalidArgument(name=key, expected=expected, given="nothing", hint=hint)
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    near = get_close_matches(word, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+# -- values as TOML text, so that reading gives the same value again -------------------------------
+# Texts are basic strings, numbers are exact: integers and decimals where they are, else a text such
+# as "1/3", which every number of a questionnaire may be.
+
+
+_LARGEST = 2**63  # integers in TOML; larger ones are texts
+_FEW = 10  # options on one line
+
+
+def assignment(key: str, value: object) -> str:
+    """One line (or more, for a long list): ``key = value``.
+
+    >>> print(assignment("options", ("red", "blue")))
+    options = ["red", "blue"]
+    """
+    return f"{key} = {_value(value)}"
+
+
+def _value(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _text(value)
+        case int() | Fraction():
+            return _number(Fraction(value))
+        case tuple() if len(value) <= _FEW:
+            return "[" + ", ".join(map(_value, value)) + "]"
+        case tuple():
+            return "[\n" + "".join(f"    {_value(each)},\n" for each in value) + "]"
+        case _:
+            raise InternalError(f"a questionnaire holds a value of type {type(value).__name__}")
+
+
+def _text(text: str) -> str:
+    # JSON's escapes are TOML's, but for DEL, which JSON leaves as it is
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _number(value: Fraction) -> str:
+    """
+    >>> _number(Fraction(1, 10)), _number(Fraction(3)), _number(Fraction(1, 3))
+    ('0.1', '3', '"1/3"')
+    """
+    if value.denominator == 1 and abs(value) < _LARGEST:
+        return str(value)
+    decimal = Decimal(repr(float(value))) if abs(value) < _LARGEST else None
+    if decimal is not None and value.denominator != 1 and Fraction(decimal) == value:
+        return repr(float(value))
+    return f'"{value}"'

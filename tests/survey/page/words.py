@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.survey.randomizers.space import Space
+from discreet.survey.randomizers.projective import Space
 from discreet.testing import SeededEntropy
 
 GRID = 2**53

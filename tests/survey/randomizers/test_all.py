@@ -15,7 +15,7 @@ from scipy.stats import chi2
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.survey.randomizers import GRID, Items, Levels, Projective, Response, Unary
-from discreet.survey.randomizers.reading import sets
+from discreet.survey.randomizers.randomizer import sets
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-7  # of every statistical test below; with a fixed seed it never fires by chance

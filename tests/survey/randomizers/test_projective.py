@@ -6,8 +6,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.survey.randomizers import Projective
-from discreet.survey.randomizers.projective import _ideal, best_space
-from discreet.survey.randomizers.space import Space
+from discreet.survey.randomizers.projective import Space, _ideal, best_space
 from discreet.testing import seeded
 
 

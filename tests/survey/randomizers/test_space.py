@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.survey.randomizers.space import Space
+from discreet.survey.randomizers.projective import Space
 
 SPACES = [(2, 2), (2, 4), (3, 3), (5, 3), (7, 2)]
 

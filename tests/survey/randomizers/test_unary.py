@@ -9,7 +9,7 @@ from mpmath import log, mp, mpf
 
 from discreet.errors import InvalidArgument
 from discreet.survey.randomizers import Unary
-from discreet.survey.randomizers.reading import sets
+from discreet.survey.randomizers.randomizer import sets
 
 
 @pytest.mark.parametrize(("items", "most"), [(2, 1), (2, 2), (3, 2), (5, 2), (5, 3), (5, 5)])

@@ -14,7 +14,7 @@ from discreet.app.cli.outputs import check_places
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.survey.estimating.survey_result import SurveyResult
+    from discreet.survey.estimates.survey_result import SurveyResult
 
 _PICTURES = (".svg", ".png", ".html")
 _TABLES = (".csv", ".parquet")

@@ -1,4 +1,7 @@
-"""The questions a questionnaire can ask: yes or no, one of many, any of many, a number."""
+"""The questions a questionnaire can ask: yes or no, one of many, any of many, a number.
+
+One kind per file; ``question`` says what they have in common.
+"""
 
 from discreet.survey.questions.choose_any import ChooseAny
 from discreet.survey.questions.choose_one import ChooseOne

@@ -14,13 +14,20 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer
 from discreet.lazy import cached_property
 from discreet.spelling import spelled
-from discreet.survey.questions.choose_one import read_mechanism
-from discreet.survey.questions.columns import array_of, named, wrong
-from discreet.survey.questions.promise import given, read_promise
-from discreet.survey.questions.wording import read_name, read_options, read_text
-from discreet.survey.randomizers import Randomizer
-from discreet.survey.randomizers.choosing import Choice, best_any
+from discreet.survey.questions.question import (
+    array_of,
+    given,
+    named,
+    read_mechanism,
+    read_name,
+    read_options,
+    read_promise,
+    read_text,
+    wrong,
+)
 from discreet.survey.randomizers.items import Items
+from discreet.survey.randomizers.randomizer import Randomizer
+from discreet.survey.randomizers.selection import Choice, best_any
 from discreet.survey.randomizers.unary import Unary
 
 MOST_TICKS: Final = 1 << 16  # a report has a sign for each

@@ -14,13 +14,24 @@ from discreet.errors import InvalidArgument
 from discreet.exact import Number
 from discreet.lazy import cached_property
 from discreet.spelling import spelled
-from discreet.survey.questions.columns import array_of, codes, looked_up, named, wrong
-from discreet.survey.questions.promise import Promise, given, read_promise
-from discreet.survey.questions.wording import read_name, read_options, read_text
-from discreet.survey.randomizers import Randomizer
-from discreet.survey.randomizers.choosing import Choice, best
+from discreet.survey.questions.question import (
+    Promise,
+    array_of,
+    codes,
+    given,
+    looked_up,
+    named,
+    read_mechanism,
+    read_name,
+    read_options,
+    read_promise,
+    read_text,
+    wrong,
+)
 from discreet.survey.randomizers.projective import Projective
+from discreet.survey.randomizers.randomizer import Randomizer
 from discreet.survey.randomizers.response import Response
+from discreet.survey.randomizers.selection import Choice, best
 from discreet.survey.randomizers.unary import Unary
 
 _MECHANISMS: Final = ("best", "response", "unary", "projective")
@@ -174,15 +185,3 @@ class ChooseOne:
     def document(self) -> dict[str, Any]:
         """For the page and the collector."""
         return {"options": self.options if isinstance(self.options, int) else list(self.options)}
-
-
-def read_mechanism(value: object, known: tuple[str, ...]) -> str:
-    """One of the mechanisms by name."""
-    if value not in known:
-        raise InvalidArgument(
-            name="mechanism",
-            expected="one of " + ", ".join(known),
-            given=InvalidArgument.describe_parameter(value),
-            hint='"best" has the least variance',
-        )
-    return str(value)

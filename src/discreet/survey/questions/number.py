@@ -14,9 +14,16 @@ from discreet import exact
 from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
 from discreet.spelling import spelled
-from discreet.survey.questions.columns import array_of, wrong, wrong_rows
-from discreet.survey.questions.promise import Promise, given, read_promise
-from discreet.survey.questions.wording import read_name, read_text
+from discreet.survey.questions.question import (
+    Promise,
+    array_of,
+    given,
+    read_name,
+    read_promise,
+    read_text,
+    wrong,
+    wrong_rows,
+)
 from discreet.survey.randomizers.levels import Levels
 
 MOST_STEPS: Final = 2**32

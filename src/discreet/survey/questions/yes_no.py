@@ -12,9 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.exact import Number
 from discreet.lazy import cached_property
 from discreet.spelling import spelled
-from discreet.survey.questions.columns import array_of, codes, looked_up, wrong
-from discreet.survey.questions.promise import Promise, given, read_promise
-from discreet.survey.questions.wording import read_name, read_text
+from discreet.survey.questions.question import (
+    Promise,
+    array_of,
+    codes,
+    given,
+    looked_up,
+    read_name,
+    read_promise,
+    read_text,
+    wrong,
+)
 from discreet.survey.randomizers.response import Response
 
 _WORDS: Final = {"no": 0, "yes": 1, False: 0, True: 1}

@@ -19,11 +19,19 @@ from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
-from discreet.survey.randomizers.grid import GRID, least_noise, ratio_loss, true_loss
-from discreet.survey.randomizers.randomizer import Counts
-from discreet.survey.randomizers.reading import count_bits, read_sets, sets, writable
-from discreet.survey.randomizers.response import read_categories
-from discreet.survey.randomizers.shares import variance_of_share
+from discreet.survey.randomizers.randomizer import (
+    GRID,
+    Counts,
+    count_bits,
+    least_noise,
+    ratio_loss,
+    read_categories,
+    read_sets,
+    sets,
+    true_loss,
+    variance_of_share,
+    writable,
+)
 
 if TYPE_CHECKING:
     from flint import arb
@@ -115,7 +123,7 @@ class Items:
     def law(self, truth: Any) -> laws.Finite:
         """The exact law of the report, a text of 0, 1 and −, of a row of bools.
 
-        An integer is the place in ``reading.sets``.
+        An integer is the place in ``randomizer.sets``.
         """
         writable(comb(self.categories, self.drawn) << self.drawn)
         k = self.categories
@@ -142,7 +150,7 @@ class Items:
 
     @property
     def inputs(self) -> Categories:
-        """All sets of items, as ``reading.sets`` lists them."""
+        """All sets of items, as ``randomizer.sets`` lists them."""
         return Categories(1 << self.categories)
 
     def counts(self, reports: ArrayLike) -> Counts:

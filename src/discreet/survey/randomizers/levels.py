@@ -17,7 +17,7 @@ from discreet.guarantees import Pure, ResponsePair
 from discreet.inputs import Categories
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.noise.uniform import integers
-from discreet.survey.randomizers.reading import count_integers, read_integers
+from discreet.survey.randomizers.randomizer import count_integers, read_integers
 from discreet.survey.randomizers.response import Response
 
 MOST_STEPS: Final = 1 << 32

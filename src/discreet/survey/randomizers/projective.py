@@ -7,28 +7,36 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from math import expm1
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from math import expm1, log2, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
+from discreet.errors import InternalError
 from discreet.exact import Number, positive
 from discreet.guarantees import LossDistribution
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
-from discreet.survey.randomizers.grid import GRID, exchanged, least_noise, ratio_loss, true_loss
-from discreet.survey.randomizers.hyperplanes import meeting
-from discreet.survey.randomizers.reading import count_integers, read_integers, writable
-from discreet.survey.randomizers.response import read_categories
-from discreet.survey.randomizers.shares import variance_of_share
-from discreet.survey.randomizers.space import Integers, Space
+from discreet.survey.randomizers.randomizer import (
+    GRID,
+    count_integers,
+    exchanged,
+    least_noise,
+    ratio_loss,
+    read_categories,
+    read_integers,
+    true_loss,
+    variance_of_share,
+    writable,
+)
 
 if TYPE_CHECKING:
     from flint import arb
+
 
 MOST_CATEGORIES: Final = 1 << 22
 _MOST_POINTS: Final = 8  # a category; and so few cost nothing:
@@ -240,3 +248,225 @@ def _each(space: Space, step: int) -> tuple[Fraction, Fraction]:
 
 def _loss(space: Space, step: int) -> arb:
     return ratio_loss(*_each(space, step))
+
+
+# -- the projective space over a prime field -------------------------------------------------------
+# Its points, numbered, and which of them meet.
+#
+# A vector (u₀, …, u₍t₋₁₎) of digits below the prime q has the code u₀ + u₁·q + … + u₍t₋₁₎·q^(t−1).
+# A point is a nonzero vector up to a factor. Its canonical vector has leading digit 1 (the last
+# digit that is not 0), so its code lies in q^j … 2q^j − 1 for some j. Points are numbered in the
+# order of these codes:
+#
+#     number = (1 + q + … + q^(j−1)) + code − q^j.
+#
+# Every number here stays below q^t, far below 2⁵³, so that a browser can do the same.
+
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Space:
+    """The points of F_q^t; two of them meet if their inner product is 0.
+
+    >>> plane = Space(3, 3)
+    >>> plane.points, plane.met, plane.met_by_two       # of 13 points each meets 4
+    (13, 4, 1)
+    """
+
+    prime: int  #: q
+    dimension: int  #: t
+
+    @property
+    def points(self) -> int:
+        """K = (q^t − 1)/(q − 1)."""
+        return int((self.prime**self.dimension - 1) // (self.prime - 1))
+
+    @property
+    def met(self) -> int:
+        """How many points meet a given one: those of a hyperplane."""
+        return int((self.prime ** (self.dimension - 1) - 1) // (self.prime - 1))
+
+    @property
+    def met_by_two(self) -> int:
+        """How many points meet two given ones."""
+        return int((self.prime ** (self.dimension - 2) - 1) // (self.prime - 1))
+
+    @cached_property
+    def powers(self) -> Integers:
+        """1, q, …, q^(t−1)."""
+        return self.prime ** np.arange(self.dimension, dtype=np.int64)
+
+    @cached_property
+    def starts(self) -> Integers:
+        """The number of the first point with leading digit at 0, 1, …, t − 1."""
+        return (self.powers - 1) // (self.prime - 1)
+
+    @cached_property
+    def inverses(self) -> Integers:
+        """1/d = d^(q−2) of every digit d (Fermat); 0 stands in for that of 0."""
+        power, inverse = np.arange(self.prime), np.ones(self.prime, np.int64)
+        exponent = self.prime - 2
+        while exponent:
+            if exponent % 2:
+                inverse = inverse * power % self.prime
+            power = power * power % self.prime
+            exponent //= 2
+        return inverse
+
+    def codes(self, numbers: Integers) -> Integers:
+        """The codes of points by their numbers.
+
+        >>> Space(3, 3).codes(np.arange(13))
+        array([ 1,  3,  4,  5,  9, 10, 11, 12, 13, 14, 15, 16, 17])
+        """
+        leading = np.searchsorted(self.starts, numbers, "right") - 1
+        return numbers - self.starts[leading] + self.powers[leading]
+
+    def numbers(self, codes: Integers) -> Integers:
+        """The numbers of the points that these nonzero vectors belong to."""
+        leading = self.leading(codes)
+        power = self.powers[leading]
+        if self.prime > 2:
+            codes = self.times(codes, self.inverses[codes // power])
+        return codes - power + self.starts[leading]
+
+    def leading(self, codes: Integers) -> NDArray[np.intp]:
+        """Where the leading digit of each nonzero vector stands."""
+        return np.searchsorted(self.powers, codes, "right") - 1
+
+    def times(self, codes: Integers, factors: Any) -> Integers:
+        """Each vector times its factor."""
+        product = np.zeros(np.broadcast(codes, factors).shape, np.int64)
+        for power in self.powers.tolist():
+            product += codes // power % self.prime * factors % self.prime * power
+        return product
+
+    def inner(self, first: Integers, second: Integers) -> Integers:
+        """The inner products, modulo q."""
+        if self.prime == 2:
+            odd: Integers = np.bitwise_count(first & second).astype(np.int64) & 1
+            return odd
+        total = np.zeros(np.broadcast(first, second).shape, np.int64)
+        for power in self.powers.tolist():
+            total += (first // power % self.prime) * (second // power % self.prime)
+        total %= self.prime
+        return total
+
+
+# -- how many reports each point meets -------------------------------------------------------------
+# Sums over hyperplanes, by Fourier transforms.
+#
+# The points with leading digit at j are (w, 1, 0, …) with w in F_q^j. Such a point meets v, whose
+# first j digits are a and whose next one is b, where  ⟨w, a⟩ = −b. Let R(a, s) be the count of
+# reports with ⟨w, a⟩ = s. Its discrete Fourier transform in s is the transform of the counts along
+# the line through a (the Fourier slice theorem):
+#
+#     Σ_s R(a, s)·ω^(cs) = Σ_w f(w)·ω^⟨w, ca⟩ = F(c·a).
+#
+# With a = λ·â, â canonical, R(a, −b) = R(â, −b/λ). So it takes one transform of q^j numbers, one
+# gathering along lines, and one transform back of length q: memory grows with the number of points,
+# not with q times as many.
+#
+# Rounding. All counts are whole numbers, so an error below ½ is no error. Let N = q^j, n the number
+# of reports and u = 2⁻⁵³. A fast Fourier transform is off by at most C·u·log₂N·√N·‖f‖₂ in the
+# Euclidean norm (Higham, Accuracy and Stability, theorem 24.2, with C below 10 for powers of two).
+# The transform back divides by √q. So every count is off by at most
+#
+#     C·u·(log₂N + log₂q)·√(N/q)·‖f‖₂ + C·u·log₂q·n.
+#
+# NumPy's transform of other lengths comes without a proof of its C. We take 64, and a test sees
+# that errors stay below a tenth of that, in small fields and large ones. Where the bound is above
+# 1/16, the counts are split into their high and low binary digits, which are transformed one after
+# the other. What comes out is checked: every number is within 1/8 of a whole one, and every line
+# adds up to the number of reports; else nothing is returned.
+
+
+_CONSTANT: Final = 64.0
+_UNIT: Final = 2.0**-53
+
+
+def meeting(counts: Integers, space: Space, categories: int) -> Integers:
+    """How many of the reports counted meet each of the first points.
+
+    >>> plane = Space(3, 3)
+    >>> reports = np.zeros(13, np.int64)
+    >>> reports[0] = 5                                   # five reports of the point (1, 0, 0)
+    >>> meeting(reports, plane, 13)                      # which meets all points (0, ·, ·)
+    array([0, 5, 0, 0, 5, 0, 0, 5, 0, 0, 5, 0, 0])
+    """
+    if space.prime == 2:
+        return _walsh(counts, space, categories)
+    codes = space.codes(np.arange(categories))
+    total = np.zeros(categories, np.int64)
+    for j, power in enumerate(space.powers.tolist()):
+        start = int(space.starts[j])
+        f = counts[start : start + power]
+        digits = codes % (power * space.prime)
+        if power * space.prime <= categories:  # all there are, and each of them once
+            every = np.arange(power * space.prime)
+            total += _met(f, Space(space.prime, j), every)[digits]
+        else:
+            total += _met(f, Space(space.prime, j), digits)
+    return total
+
+
+def _walsh(counts: Integers, space: Space, categories: int) -> Integers:
+    """Over two elements: (n + those that meet − those that do not)/2, in whole numbers."""
+    f = np.concatenate([[0], counts])
+    for j in range(space.dimension):
+        pairs = f.reshape(-1, 2, 1 << j)
+        f = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
+    flat = f.reshape(-1)
+    met: Integers = (flat[0] + flat[1 : categories + 1]) // 2
+    return met
+
+
+def _met(f: Integers, lower: Space, digits: Integers) -> Integers:
+    """Σ f(w) over the w with ⟨w, a⟩ = −b, for the vectors (a, b) with these codes."""
+    q = lower.prime
+    b, a = np.divmod(digits, q**lower.dimension)
+    nowhere = np.where(b == 0, f.sum(), 0)  # where a is zero
+    if lower.dimension == 0:
+        return nowhere
+    line = np.where(a == 0, 1, a)
+    factor = lower.inverses[line // lower.powers[lower.leading(line)]]
+    met = _lines(f, lower)[lower.numbers(line), -b * factor % q]
+    return np.where(a == 0, nowhere, met)
+
+
+def _lines(f: Integers, space: Space) -> Integers:
+    """R(â, s) for every canonical â and every s."""
+    q = space.prime
+    if space.dimension == 1:  # â = 1 alone
+        return f.reshape(1, q)
+    if _error(f, space) > 1 / 16:
+        half = int(f.max()).bit_length() // 2
+        high = f >> half
+        return (_lines(high, space) << half) + _lines(f - (high << half), space)
+    transform = np.fft.fftn(f.reshape((q,) * space.dimension)).reshape(-1)
+    points = space.codes(np.arange(space.points))
+    slices = np.empty((space.points, q // 2 + 1), np.complex128)
+    slices[:, 0], slices[:, 1] = transform[0], transform[points]
+    for c in range(2, q // 2 + 1):
+        slices[:, c] = transform[space.times(points, c)]
+    return _whole(np.fft.irfft(slices, q, axis=1), int(f.sum()))
+
+
+def _error(f: Integers, space: Space) -> float:
+    """The bound above; 0 for what cannot be split any more."""
+    q, bits = space.prime, space.dimension * log2(space.prime)
+    norm = sqrt(float(np.dot(f.astype(float), f.astype(float))))
+    if f.max() <= 1:
+        return 0.0
+    first = (bits + log2(q)) * sqrt(q ** (space.dimension - 1)) * norm
+    return _CONSTANT * _UNIT * (first + log2(q) * float(f.sum()))
+
+
+def _whole(values: NDArray[np.float64], total: int) -> Integers:
+    rounded = np.rint(values)
+    whole = rounded.astype(np.int64)
+    if np.abs(values - rounded).max() > 1 / 8 or (whole.sum(axis=1) != total).any():
+        raise InternalError("sums over hyperplanes are not whole numbers")
+    return whole

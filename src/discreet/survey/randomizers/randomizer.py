@@ -1,16 +1,30 @@
-"""What every randomizer of answers can do."""
+"""What every randomizer of answers can do, and what all of them share.
+
+No message contains a true answer or a report.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.guarantees import Guarantee
+from discreet.balls import ball, upper
+from discreet.errors import InternalError, InvalidArgument
+from discreet.exact import integer
+from discreet.guarantees import Guarantee, LossDistribution
 from discreet.inputs import Categories
+from discreet.laws.sharp import certainly_at_most, sharp
+
+if TYPE_CHECKING:
+    from flint import arb
+
 
 Counts = NDArray[np.int64]
 Reports = NDArray[np.signedinteger[Any]]
@@ -56,3 +70,190 @@ class Randomizer(Protocol):
     def variance(self, share: float | None = None) -> float: ...
 
     def document(self) -> dict[str, int | str]: ...
+
+
+# -- probabilities in steps of 2⁻⁵³, rounded toward more noise, with the loss proven ---------------
+# A browser computes exactly up to 2⁵³, so every probability that decides about an answer is T/2⁵³
+# for a whole number T. Of the T that keep the promised ε the one with the least noise is taken, and
+# whether a T keeps it is decided in ball arithmetic. The law with this T is the law: guarantees and
+# estimates are computed from it, not from the ε that was asked for.
+
+
+GRID: Final = 1 << 53
+
+Loss = Callable[[int], "arb"]  # of the law with this T; falls as T grows
+
+
+def least_noise(loss: Loss, epsilon: Fraction, *, none: int) -> int:
+    """Return the least T ≥ 1 with a proven loss(T) ≤ ε; at T = ``none`` nothing would be lost.
+
+    >>> T = least_noise(lambda T: ball(Fraction(GRID - T, T)).log(), Fraction(1), none=GRID // 2)
+    >>> round(T / GRID, 12)                                     # 1/(e + 1)
+    0.26894142137
+    """
+    too_little, enough = 0, none
+    while enough - too_little > 1:
+        middle = (too_little + enough) // 2
+        if certainly_at_most(partial(loss, middle), epsilon):
+            enough = middle
+        else:
+            too_little = middle
+    if enough == none:
+        raise InvalidArgument(
+            name="epsilon",
+            expected="large enough that some T/2^53 tells answers apart",
+            given=InvalidArgument.describe_parameter(epsilon),
+            hint="so little loss means that reports say nothing; take 1e-9 or more",
+        )
+    return enough
+
+
+def true_loss(loss: Loss, step: int, asked: Fraction | None = None) -> Fraction:
+    """The loss of the law with this T, rounded up to a float, and never above what was asked."""
+    formula = partial(loss, step)
+    rounded = Fraction(upper(sharp(formula)))
+    if asked is None or rounded <= asked:
+        return rounded
+    if not certainly_at_most(formula, asked):
+        raise InternalError("a rounded law loses more than was asked for")
+    return asked
+
+
+def ratio_loss(likelier: Fraction, rarer: Fraction) -> arb:
+    """ln(likelier/rarer)."""
+    return ball(likelier / rarer).log()
+
+
+def exchanged(likelier: Fraction, rarer: Fraction) -> LossDistribution:
+    """The guarantee where two truths exchange the probabilities of two events, and no others."""
+    rest = 1 - likelier - rarer
+    return LossDistribution.from_laws([likelier, rarer, rest], [rarer, likelier, rest])
+
+
+# -- how far an estimated share strays, from two probabilities -------------------------------------
+# A report supports category v with probability `inside` if v is the truth and `outside` if it is
+# not. So a share s of respondents makes a share  p = outside + s·(inside − outside)  of supporting
+# reports, and (support − outside)/(inside − outside) of one report is unbiased for s.
+
+
+def variance_of_share(inside: Fraction | float, outside: Fraction | float, share: float) -> float:
+    """p(1 − p)/(inside − outside)²: of one respondent, who is drawn by chance as well.
+
+    >>> variance_of_share(0.75, 0.25, 0.5)
+    1.0
+    """
+    gain = float(inside - outside)
+    p = float(outside) + share * gain
+    return p * (1 - p) / gain**2
+
+
+# -- truths and reports, checked and counted -------------------------------------------------------
+
+
+MOST_OUTCOMES: Final = 4096  # that a law is written down for
+_AT_ONCE: Final = 1 << 15  # values looked at a time: they stay in the cache
+
+
+def read_integers(values: ArrayLike, bound: int, *, name: str) -> NDArray[Any]:
+    """Read a column of integers from 0 to ``bound`` − 1, in their own dtype.
+
+    >>> read_integers([2, 0, 5], 5, name="truths")
+    Traceback (most recent call last):
+    discreet.errors.InvalidArgument: truths must be integers from 0 to 4, got others too
+    """
+    column = _column(values, bound, name)
+    for start in range(0, column.size, _AT_ONCE):
+        _within(column[start : start + _AT_ONCE], bound, name)
+    return column
+
+
+def count_integers(values: ArrayLike, outcomes: int) -> NDArray[np.int64]:
+    """How often each of 0 … outcomes − 1 was reported."""
+    reports = _column(values, outcomes, "reports")
+    total = np.zeros(outcomes, np.int64)
+    at_once = max(_AT_ONCE, 4 * outcomes)  # each batch costs a pass over the outcomes
+    for start in range(0, reports.size, at_once):
+        part = reports[start : start + at_once]
+        _within(part, outcomes, "reports")
+        total += np.bincount(part.astype(np.int64, copy=False), minlength=outcomes)
+    return total
+
+
+def _column(values: ArrayLike, bound: int, name: str) -> NDArray[Any]:
+    column = np.asarray(values)
+    if column.ndim == 1 and column.size == 0:
+        return np.empty(0, np.int64)  # an empty list has no dtype to speak of
+    if column.ndim != 1 or column.dtype.kind not in "biu":
+        given = InvalidArgument.describe_data(values)
+        expected = f"one column of integers from 0 to {bound - 1}"
+        raise InvalidArgument(name=name, expected=expected, given=given)
+    return column
+
+
+def _within(part: NDArray[Any], bound: int, name: str) -> None:
+    if not 0 <= part.min() <= part.max() < bound:
+        expected = f"integers from 0 to {bound - 1}"
+        raise InvalidArgument(name=name, expected=expected, given="others too")
+
+
+def read_sets(values: ArrayLike, items: int, most: int) -> NDArray[np.bool_]:
+    """Read chosen items, a row a person: bools, at most ``most`` of them true."""
+    rows = np.asarray(values)
+    if rows.shape[1:] != (items,) or rows.dtype != np.bool_:
+        given = InvalidArgument.describe_data(values)
+        expected = f"bools, {items} in a row"
+        raise InvalidArgument(name="truths", expected=expected, given=given)
+    if most < items and rows.size and np.count_nonzero(rows, axis=1).max() > most:
+        expected = f"rows with at most {most} items chosen"
+        raise InvalidArgument(name="truths", expected=expected, given="others too")
+    return rows
+
+
+def count_bits(values: ArrayLike, items: int, *, least: int) -> NDArray[np.int64]:
+    """Two rows for reports of bits: how often each bit was 1, and how often it was asked for.
+
+    Bits are 1, 0, and where ``least`` is −1 also −1, which says that the item was not asked.
+    """
+    rows = np.asarray(values)
+    if rows.shape[1:] != (items,) or rows.dtype.kind not in "biu":
+        given = InvalidArgument.describe_data(values)
+        raise InvalidArgument(name="reports", expected=f"bits, {items} in a row", given=given)
+    if rows.size and not least <= rows.min() <= rows.max() <= 1:
+        expected = f"bits from {least} to 1"
+        raise InvalidArgument(name="reports", expected=expected, given="others too")
+    total = np.zeros((2, items), np.int64)
+    at_once = max(1, _AT_ONCE // items)
+    for start in range(0, len(rows), at_once):
+        part = rows[start : start + at_once]
+        total[0] += np.count_nonzero(part == 1, axis=0)
+        total[1] += np.count_nonzero(part >= 0, axis=0) if least < 0 else len(part)
+    return total
+
+
+def sets(items: int, most: int) -> list[tuple[int, ...]]:
+    """All sets of at most ``most`` items; the first ones are the single items, in order.
+
+    >>> sets(3, 2)
+    [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), ()]
+    """
+    sizes = [*range(1, most + 1), 0]
+    return [chosen for size in sizes for chosen in combinations(range(items), size)]
+
+
+def writable(outcomes: int) -> None:
+    """Refuse to write down the law of too many outcomes."""
+    if outcomes > MOST_OUTCOMES:
+        raise InvalidArgument(
+            name="law",
+            expected=f"asked for where there are at most {MOST_OUTCOMES} reports",
+            given=f"{outcomes} of them",
+            hint="look at the same randomizer with fewer categories",
+        )
+
+
+def read_categories(categories: int, *, most: int) -> int:
+    k = integer(categories, name="categories", minimum=2)
+    if k > most:
+        given = InvalidArgument.describe_parameter(categories)
+        raise InvalidArgument(name="categories", expected=f"at most {most}", given=given)
+    return k

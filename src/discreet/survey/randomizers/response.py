@@ -12,15 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive, probability
+from discreet.exact import Number, positive, probability
 from discreet.guarantees import Pure, ResponsePair
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.survey.randomizers.grid import GRID, least_noise, ratio_loss, true_loss
-from discreet.survey.randomizers.reading import count_integers, read_integers, writable
-from discreet.survey.randomizers.shares import variance_of_share
+from discreet.survey.randomizers.randomizer import (
+    GRID,
+    count_integers,
+    least_noise,
+    ratio_loss,
+    read_categories,
+    read_integers,
+    true_loss,
+    variance_of_share,
+    writable,
+)
 
 if TYPE_CHECKING:
     from flint import arb
@@ -146,14 +154,6 @@ class Response:
         """What a browser needs to do the same."""
         word = "flip" if self.categories == 2 else "replace"
         return {"kind": self.kind, "categories": self.categories, word: self.step}
-
-
-def read_categories(categories: int, *, most: int) -> int:
-    k = integer(categories, name="categories", minimum=2)
-    if k > most:
-        given = InvalidArgument.describe_parameter(categories)
-        raise InvalidArgument(name="categories", expected=f"at most {most}", given=given)
-    return k
 
 
 def _step_of_truth(q: Fraction, none: int) -> int:

@@ -20,17 +20,20 @@ from discreet.guarantees import LossDistribution, Pure
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
-from discreet.survey.randomizers.grid import GRID, exchanged, least_noise, true_loss
-from discreet.survey.randomizers.randomizer import Counts
-from discreet.survey.randomizers.reading import (
+from discreet.survey.randomizers.randomizer import (
+    GRID,
+    Counts,
     count_bits,
+    exchanged,
+    least_noise,
+    read_categories,
     read_integers,
     read_sets,
     sets,
+    true_loss,
+    variance_of_share,
     writable,
 )
-from discreet.survey.randomizers.response import read_categories
-from discreet.survey.randomizers.shares import variance_of_share
 
 if TYPE_CHECKING:
     from flint import arb
@@ -129,7 +132,7 @@ class Unary:
     def law(self, truth: Any) -> laws.Finite:
         """The exact law of the report, as a text of bits, of a category or a row of bools.
 
-        Of several choices an integer is the place in ``reading.sets``.
+        Of several choices an integer is the place in ``randomizer.sets``.
         """
         writable(1 << self.categories)
         chosen = _chosen(truth, self.categories, self.most)

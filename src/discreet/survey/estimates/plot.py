@@ -1,0 +1,195 @@
+"""Plots of a survey: a bar for each share, a point for a mean, with intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from discreet.plot import Plot, dressed
+from discreet.release.numbers import text
+from discreet.survey.estimates.text import people
+
+if TYPE_CHECKING:
+    from discreet.survey.estimates.cross_table import CrossTable
+    from discreet.survey.estimates.means import MeanEstimate
+    from discreet.survey.estimates.shares import Shares
+    from discreet.survey.estimates.survey_result import SurveyResult
+
+_MOST: Final = 30  # bars in one picture; beyond, the largest shares
+_MOST_EACH: Final = 12  # where all questions are in one picture
+_LONGEST: Final = 36  # letters of a label
+_BLUE, _DARK = "#8fb3dd", "#22303f"
+_TICKS: Final[Any] = {"size": 9, "color": _DARK, "opacity": 1}
+_WIDTH, _BAR = 520, 22
+_NO_WIDTH: Final = "\u200b"  # takes no space: equal labels with it are different
+
+
+def draw_shares(shares: Shares) -> Plot:
+    """Bars to the right, labels on the left."""
+    shown, note = _shown(shares, _MOST)
+    subtitle = [_subtitle(shown), note] if note else _subtitle(shown)
+    return Plot(dressed(_bars(shown), text(shares.name), subtitle))
+
+
+def draw_mean(mean: MeanEstimate) -> Plot:
+    """A point within the bounds of the question."""
+    return Plot(dressed(_point(mean), text(mean.name), _subtitle(mean)))
+
+
+def draw_all(result: SurveyResult) -> Plot:
+    """All questions, one below the other."""
+    import altair as alt
+
+    from discreet.survey.estimates.means import MeanEstimate
+
+    def part(name: str, estimate: Shares | MeanEstimate) -> Any:
+        chart, note = (
+            (_point(estimate), "") if isinstance(estimate, MeanEstimate) else _largest(estimate)
+        )
+        head = alt.TitleParams(
+            text(name),
+            subtitle=note,
+            subtitleFontSize=11,
+            anchor="start",
+            frame="group",  # at the same place above each
+            fontSize=13,
+            offset=6,
+        )
+        return chart.properties(title=head)
+
+    parts = [part(*each) for each in result.estimates.items()]
+    return Plot(dressed(alt.vconcat(*parts, spacing=24), text(result.title), _subtitle(result)))
+
+
+def _largest(shares: Shares) -> tuple[Any, str]:
+    shown, note = _shown(shares, _MOST_EACH)
+    return _bars(shown), note
+
+
+def draw_cross(table: CrossTable) -> Plot:
+    """For each answer to the first question, the answers to the second."""
+    import altair as alt
+
+    rows, columns = list(table.rows)[:_MOST], list(table.columns)[:_MOST]
+    points = [
+        {
+            "row": row,
+            "axis": column,
+            "value": float(table.values[at, place]),
+            "low": float(table.intervals[at, place, 0]),
+            "high": float(table.intervals[at, place, 1]),
+        }
+        for at, row in enumerate(_different(rows))
+        for place, column in enumerate(_different(columns))
+    ]
+    data = alt.InlineData(values=points)
+    layers = _layers(_share_axis()).properties(width=_WIDTH, height=alt.Step(_BAR))
+    first, second = map(text, table.names)
+    facets = layers.facet(
+        row=alt.Row(
+            "row:N",
+            title=first,
+            sort=None,
+            header=alt.Header(labelAngle=0, labelAlign="left", labelLimit=200),
+        ),
+        data=data,
+    )
+    return Plot(dressed(facets, f"{first} and {second}", _subtitle(table)))
+
+
+def _shown(shares: Shares, most: int) -> tuple[Shares, str]:
+    """What is drawn, and what has to be known about it: of many, the largest were lucky."""
+    if len(shares) > most:
+        shares = shares.top(most)
+    if not shares.together:
+        return shares, ""
+    many = f"the largest {len(shares)} of {shares.answers:,}, " if len(shares) > 1 else ""
+    return shares, (
+        f"{many}too large on average; intervals for all {shares.answers:,} answers at once"
+    )
+
+
+def _bars(shown: Shares) -> Any:
+    import altair as alt
+
+    points = [
+        {"axis": label, "value": value, "low": low, "high": high}
+        for label, value, (low, high) in zip(
+            _different(shown.labels), shown.values.tolist(), shown.intervals.tolist(), strict=True
+        )
+    ]
+    layers = _layers(_share_axis(), data=alt.InlineData(values=points))
+    return layers.properties(width=_WIDTH, height=alt.Step(_BAR))
+
+
+def _layers(axis: dict[str, Any], **data: Any) -> Any:
+    import altair as alt
+
+    label = alt.Y(
+        "axis:N",
+        title=None,
+        sort=None,
+        scale=alt.Scale(padding=0.15),
+        axis=alt.Axis(labelLimit=300, labelPadding=6, labelOverlap=False, ticks=False),
+    )
+    tips = [
+        alt.Tooltip("axis:N", title="answer"),
+        alt.Tooltip("value:Q", title="estimate", format=".2%"),
+        alt.Tooltip("low:Q", format=".2%"),
+        alt.Tooltip("high:Q", format=".2%"),
+    ]
+    bars = alt.Chart().mark_bar(color=_BLUE)
+    errors = alt.Chart().mark_errorbar(color=_DARK, thickness=1.5, ticks=_TICKS)
+    return alt.layer(
+        bars.encode(y=label, x=alt.X("value:Q", **axis), tooltip=tips),
+        errors.encode(y=label, x=alt.X("low:Q", **axis), x2="high:Q"),
+        **data,
+    )
+
+
+def _share_axis() -> dict[str, Any]:
+    import altair as alt
+
+    return {
+        "title": "share",
+        "scale": alt.Scale(zero=True),
+        "axis": alt.Axis(format="~%", tickCount=6),
+    }
+
+
+def _point(mean: MeanEstimate) -> Any:
+    import altair as alt
+
+    low, high = mean.interval
+    point = {"axis": "mean", "value": mean.value, "low": low, "high": high}
+    data = alt.InlineData(values=[point])
+    axis: dict[str, Any] = {
+        "title": text(mean.unit) or None,
+        "scale": alt.Scale(domain=list(mean.bounds), nice=False),
+        "axis": alt.Axis(format=",~f", tickCount=6),
+    }
+    label = alt.Y("axis:N", title=None, axis=alt.Axis(ticks=False))
+    errors = alt.Chart(data).mark_errorbar(color=_DARK, thickness=1.5, ticks=_TICKS)
+    dot = alt.Chart(data).mark_circle(color=_DARK, size=45, opacity=1, clip=True)
+    return alt.layer(
+        errors.encode(y=label, x=alt.X("low:Q", **axis), x2="high:Q"),
+        dot.encode(y=label, x=alt.X("value:Q", **axis)),
+    ).properties(width=_WIDTH, height=alt.Step(2 * _BAR))
+
+
+def _subtitle(estimate: Shares | MeanEstimate | CrossTable | SurveyResult) -> str:
+    words = f"{people(estimate.respondents)}, {100 * estimate.confidence:g} % intervals"
+    about = f"{words} about the {estimate.about}"
+    chosen = getattr(estimate, "together", False)  # the largest are not unbiased
+    return about if chosen else f"{about}; the estimates are unbiased"
+
+
+def _different(labels: Any) -> list[str]:
+    """Labels cut to fit; those that are equal then stay apart."""
+    seen: Counter[str] = Counter()
+    out = []
+    for label in map(text, labels):
+        short = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
+        out.append(short + _NO_WIDTH * seen[short])
+        seen[short] += 1
+    return out

@@ -1,0 +1,275 @@
+"""From counted reports to shares: unbiased, with standard errors and intervals.
+
+What an interval is about is said by ``about``. "population": the respondents are a random sample
+of many, and the interval holds the share among those many; it counts the draw of the people and
+the randomization. "respondents": the interval holds the share among these very people, and counts
+the randomization alone. Either way it does so with the stated confidence for each answer by
+itself, if the answer was named beforehand (see confidence.py for how exactly). For all answers
+at once, and so for the largest of them, there are ``simultaneous`` intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InvalidArgument
+from discreet.lazy import cached_property
+from discreet.release.projection import nearest_with_total
+from discreet.spelling import meant
+from discreet.survey.estimates.confidence import (
+    About,
+    Evidence,
+    FloatArray,
+    VarianceFunction,
+    cut,
+    share_interval,
+)
+from discreet.survey.estimates.tally import Tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from discreet.plot import Plot
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shares:
+    """The share of each answer to a question.
+
+    ``values`` are unbiased, so they may lie below 0 or above 1 and need not add up to 1.
+    ``intervals`` (one a row: low, high) are cut to 0 … 1. One that lies wholly outside is left
+    there: of those about an answer that nobody gave, up to one in forty does, and more of them
+    say that the reports do not follow the law.
+
+    95 % intervals cover 94.2 to 95.8 % where the number of reports that support an answer has a
+    variance of 50 or more, and at least 95 % where fewer are expected (confidence.py).
+    """
+
+    name: str
+    labels: Sequence[str]
+    values: FloatArray
+    standard_errors: FloatArray
+    intervals: FloatArray
+    respondents: int
+    confidence: float
+    about: About
+    exclusive: bool = field(kw_only=True)  #: one answer excludes the others
+    evidence: Evidence = field(kw_only=True)  #: the counts that all of this comes from
+    together: bool = field(default=False, kw_only=True)  #: intervals hold for all answers at once
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, label: str) -> Share:
+        """One answer."""
+        places = [place for place, known in enumerate(self.labels) if known == label]
+        if not places:
+            known = ", ".join(self.labels[:20])
+            raise InvalidArgument(
+                name="label",
+                expected=f"one of {known}" + (", …" if len(self.labels) > 20 else ""),
+                given=InvalidArgument.describe_parameter(label),
+                hint=meant(str(label), self.labels, '"{}"'),
+            )
+        at = places[0]
+        low, high = self.intervals[at].tolist()
+        return Share(float(self.values[at]), float(self.standard_errors[at]), (low, high))
+
+    @cached_property
+    def noise(self) -> FloatArray:
+        """What the estimate of an answer that nobody gave may reach by noise; see ``found``."""
+        return self.evidence.noise(1 - Fraction(self.confidence))
+
+    def simultaneous(self) -> Shares:
+        """The same with intervals that hold for all answers at once, and for any chosen of them.
+
+        Clopper and Pearson's exact ends at 1 − (1 − confidence)/k for each of the k answers
+        (Bonferroni): all of them hold with at least the stated confidence. Wider than need be
+        about="respondents".
+        """
+        low, high = self.evidence.exact_interval((1 - Fraction(self.confidence)) / self.answers)
+        return replace(self, intervals=cut(low, high), together=True)
+
+    @property
+    def answers(self) -> int:
+        """How many answers there are to the question, shown here or not."""
+        return self.evidence.answers
+
+    def top(self, count: int = 10) -> Shares:
+        """The largest estimated shares, the largest first, with ``simultaneous`` intervals.
+
+        Those that were lucky are more often among them, so their estimates are too large on
+        average, and intervals for one answer would not hold for them. Whether anybody gave such
+        an answer at all is what ``found`` says.
+        """
+        return self._some(np.argsort(-self.values, kind="stable")[:count]).simultaneous()
+
+    def found(self) -> Shares:
+        """The answers that some people surely gave, the largest first, intervals as in ``top``.
+
+        Noise alone lifts one or more of the other answers so high with a probability of at most
+        1 − confidence, for all of them together: by the exact tail of the binomial, at
+        (1 − confidence)/k for each of k answers.
+        """
+        order = np.argsort(-self.values, kind="stable")
+        return self._some(order[self.values[order] > self.noise[order]]).simultaneous()
+
+    def _some(self, chosen: NDArray[np.intp]) -> Shares:
+        return replace(
+            self,
+            labels=tuple(self.labels[at] for at in chosen.tolist()),
+            values=self.values[chosen],
+            standard_errors=self.standard_errors[chosen],
+            intervals=self.intervals[chosen],
+            exclusive=False,  # a part of the answers need not add up to 1
+            evidence=self.evidence.some(chosen),
+        )
+
+    def projected(self) -> Projected:
+        """The nearest proper shares: at least 0, with sum 1 where one answer excludes the others.
+
+        Labelled post-processing: biased, and without intervals.
+        """
+        nearest = to_simplex(self.values) if self.exclusive else to_box(self.values)
+        return Projected(tuple(self.labels), nearest)
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each answer."""
+        import pyarrow as pa
+
+        low, high = self.intervals.T
+        return pa.table(
+            {
+                "question": pa.array([self.name] * len(self), pa.string()),
+                "answer": pa.array(list(self.labels), pa.string()),
+                "estimate": self.values,
+                "standard_error": self.standard_errors,
+                "low": np.ascontiguousarray(low),
+                "high": np.ascontiguousarray(high),
+            }
+        )
+
+    def plot(self) -> Plot:
+        """Draw the shares with their intervals."""
+        from discreet.survey.estimates.plot import draw_shares
+
+        return draw_shares(self)
+
+    def __repr__(self) -> str:
+        from discreet.survey.estimates.text import shares_text
+
+        return shares_text(self)
+
+
+@dataclass(frozen=True)
+class Share:
+    """The estimated share of one answer."""
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+
+
+def estimate_shares(
+    name: str,
+    labels: Sequence[str],
+    tally: Tally,
+    *,
+    confidence: Fraction,
+    about: About,
+    exclusive: bool,
+) -> Shares:
+    """Shares from the supports that were counted."""
+    evidence = _evidence(tally.randomizer, tally.supports, tally.asked)
+    found = from_evidence(evidence, tally.respondents, confidence=confidence, about=about)
+    facts = tally.respondents, float(confidence), about
+    return Shares(name, labels, *found, *facts, exclusive=exclusive, evidence=evidence)
+
+
+def from_supports(
+    randomizer: Any,
+    supports: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    respondents: int,
+    *,
+    confidence: Fraction,
+    about: About,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Values, standard errors and intervals, from N supporting reports among m that could be."""
+    evidence = _evidence(randomizer, supports, asked)
+    return from_evidence(evidence, respondents, confidence=confidence, about=about)
+
+
+def from_evidence(
+    evidence: Evidence, respondents: int, *, confidence: Fraction, about: About
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same from what was counted."""
+    values = evidence.estimated(evidence.supports)
+    part = (respondents - evidence.asked) / max(respondents - 1, 1)
+    spread = VarianceFunction.of_share(
+        inside=evidence.inside,
+        outside=evidence.outside,
+        drawn=1.0 if about == "population" else part,
+    )
+    ends = share_interval(evidence, spread, confidence)
+    # At the estimate, or at the nearest share there is: never 0 by an unlucky draw.
+    nearest = np.clip(np.nan_to_num(values), 0.0, 1.0)
+    with np.errstate(divide="ignore"):
+        errors = np.sqrt(spread.at(nearest) / evidence.asked)
+    return values, errors, cut(*ends)
+
+
+def _evidence(randomizer: Any, supports: NDArray[np.int64], asked: NDArray[np.int64]) -> Evidence:
+    return Evidence(supports, asked, randomizer.inside, randomizer.outside, len(supports))
+
+
+# -- shares made to look like shares ---------------------------------------------------------------
+# None below 0, and a sum of 1 where the answers exclude others.
+#
+# Unbiased estimates may lie below 0 or add up to 1.03. Who needs proper shares, to draw or to
+# simulate from them, projects: of all proper shares the nearest ones. That is post-processing. It
+# costs nothing, but small shares come out too large on average and large ones too small, so the
+# result carries a label and no intervals.
+
+
+LABEL: Final = "projected: post-processing, biased, no intervals"
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """Proper shares near unbiased estimates, and the label that goes with them.
+
+    >>> Projected(("red", "blue", "green"), np.array([0.8, 0.3, 0.0]))
+    red 80.0 %, blue 30.0 %, green 0.0 % (projected: post-processing, biased, no intervals)
+    """
+
+    labels: tuple[str, ...]
+    values: FloatArray
+    label: str = LABEL
+
+    def __repr__(self) -> str:
+        shown = list(zip(self.labels, self.values.ravel().tolist(), strict=False))[:8]
+        more = [f"… and {self.values.size - 8:,} more"] if self.values.size > 8 else []
+        parts = [*(f"{label} {100 * value:.1f} %" for label, value in shown), *more]
+        return f"{', '.join(parts)} ({self.label})"
+
+
+def to_simplex(values: FloatArray) -> FloatArray:
+    """The nearest shares that are at least 0 and add up to 1 (Duchi et al. 2008).
+
+    >>> to_simplex(np.array([0.9, 0.3, -0.1])).round(3).tolist()
+    [0.8, 0.2, 0.0]
+    """
+    flat = nearest_with_total(values.ravel(), np.ones(values.size), 1.0)
+    return flat.reshape(values.shape)
+
+
+def to_box(values: FloatArray) -> FloatArray:
+    """The nearest shares between 0 and 1, for answers that do not exclude each other."""
+    return np.clip(values, 0.0, 1.0)

@@ -1,0 +1,167 @@
+"""What a survey found: estimates for each question, and which reports did not count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import InvalidArgument
+from discreet.guarantees import Guarantee
+from discreet.spelling import meant
+from discreet.survey.estimates.confidence import About
+from discreet.survey.estimates.cross_table import CrossTable, estimate_cross
+from discreet.survey.estimates.means import MeanEstimate, estimate_mean
+from discreet.survey.estimates.shares import Shares, estimate_shares
+from discreet.survey.estimates.tally import PairTally, Tally
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+    from discreet.plot import Plot
+    from discreet.survey.questionnaire import Questionnaire
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurveyResult:
+    """Estimates by question. Everything here is post-processing and costs no more privacy.
+
+    ``result["smoker"]`` is Shares, or a MeanEstimate for a number; ``result.cross("a", "b")`` is a
+    table.
+    """
+
+    title: str
+    estimates: Mapping[str, Shares | MeanEstimate]
+    tables: Mapping[tuple[str, str], CrossTable]
+    respondents: int
+    set_aside: Mapping[str, int]
+    confidence: float
+    about: About
+    guarantee: Guarantee = field(kw_only=True)  #: what each respondent was promised
+    cost: str = field(kw_only=True)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __getitem__(self, name: str) -> Shares | MeanEstimate:
+        """The estimates for one question."""
+        if name not in self.estimates:
+            raise InvalidArgument(
+                name="name",
+                expected="one of " + ", ".join(list(self.estimates)[:20]),
+                given=InvalidArgument.describe_parameter(name),
+                hint=meant(str(name), self.estimates, '"{}"'),
+            )
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def cross(self, first: str, second: str) -> CrossTable:
+        """The cross table of two questions."""
+        if (first, second) not in self.tables:
+            known = ", ".join(f"({a!r}, {b!r})" for a, b in self.tables) or "none"
+            raise InvalidArgument(
+                name="cross",
+                expected=f"a pair that the collector counted: {known}",
+                given=InvalidArgument.describe_parameter(f"{first}, {second}"),
+                hint=f'say so beforehand: Collector(form, cross=[("{first}", "{second}")])',
+            )
+        return self.tables[first, second]
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each answer: question, answer, estimate, standard error, low, high."""
+        import pyarrow as pa
+
+        return pa.concat_tables([estimate.to_arrow() for estimate in self.estimates.values()])
+
+    def to_polars(self) -> pl.DataFrame:
+        """The same as a Polars data frame."""
+        from discreet.release.exports import to_polars
+
+        return to_polars(self.to_arrow())
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas data frame."""
+        from discreet.release.exports import to_pandas
+
+        return to_pandas(self.to_arrow())
+
+    def plot(self, name: str | None = None) -> Plot:
+        """Draw one question with its intervals; the name may be left out where there is one."""
+        if name is None and len(self.estimates) > 1:
+            from discreet.survey.estimates.plot import draw_all
+
+            return draw_all(self)
+        return self[next(iter(self.estimates)) if name is None else name].plot()
+
+    def __repr__(self) -> str:
+        from discreet.survey.estimates.text import result_text
+
+        return result_text(self)
+
+
+def make_result(
+    form: Questionnaire,
+    tallies: Mapping[str, Tally],
+    pairs: Mapping[tuple[str, str], PairTally],
+    *,
+    respondents: int,
+    set_aside: Mapping[str, int],
+    unchecked: set[str],
+    notes: tuple[str, ...],
+    confidence: Fraction,
+    about: About,
+) -> SurveyResult:
+    """The result of what a collector counted."""
+
+    def estimate(question: Any) -> Shares | MeanEstimate:
+        tally = tallies[question.name]
+        if question.kind == "number":
+            return estimate_mean(question, tally, confidence=confidence, about=about)
+        return estimate_shares(
+            question.name,
+            question.categories,
+            tally,
+            confidence=confidence,
+            about=about,
+            exclusive=question.kind != "choose_any",
+        )
+
+    def table(first: str, second: str) -> CrossTable:
+        questions = form[first], form[second]
+        return estimate_cross(
+            pairs[first, second],
+            (first, second),
+            (questions[0].categories, questions[1].categories),
+            respondents,
+            confidence=confidence,
+            about=about,
+            exclusive=all(question.kind != "choose_any" for question in questions),
+        )
+
+    return SurveyResult(
+        form.title,
+        {question.name: estimate(question) for question in form.questions},
+        {pair: table(*pair) for pair in pairs},
+        respondents,
+        set_aside,
+        float(confidence),
+        about,
+        guarantee=form.guarantee,
+        cost=f"ε = {float(form.epsilon):.4g}",
+        notes=(*notes, *_notes(unchecked)),
+    )
+
+
+def _notes(unchecked: set[str]) -> tuple[str, ...]:
+    missing = {
+        "survey": "of another survey",
+        "id": "that came twice",
+        "wave": "of another wave",
+    }
+    return tuple(
+        f"a table had no column {name!r}, so its reports {words} were not looked for"
+        for name, words in missing.items()
+        if name in unchecked
+    )

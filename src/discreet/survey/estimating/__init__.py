@@ -1,1 +1,0 @@
-"""From counts of reports to shares, means and cross tables, with their uncertainty."""

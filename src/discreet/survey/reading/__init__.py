@@ -1,1 +1,0 @@
-"""From files and tables to columns of reports that can be counted, and those set aside."""

@@ -1,0 +1,457 @@
+"""What happens on a respondent's own machine: answers are randomized, reports remembered.
+
+All answers are checked before the first coin is thrown, so that a mistake costs nothing. No
+message, no report and no file contains a true answer.
+
+A memory is a file of JSON:
+
+    {"format": "discreet survey memory 2",
+     "permanent": {digest of a question: its randomized answer},
+     "surveys": {digest of a questionnaire:
+                     {wave: {"id": ..., "answers": {name: randomized answer}}}}}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.errors import InvalidArgument, Refused
+from discreet.exact import integer
+from discreet.spelling import spelled
+from discreet.survey.questionnaire import question_digest
+from discreet.survey.questions import Question
+from discreet.survey.reports import Report, Reports, numbers_for_reports
+
+if TYPE_CHECKING:
+    from discreet.survey.questionnaire import Questionnaire
+
+
+def respond(
+    form: Questionnaire, answers: Mapping[str, Any], *, memory: Memory | None, wave: int
+) -> Report:
+    """One person's answers, randomized."""
+    wave = _read_wave(form, wave)
+    _check_names(form, answers, what="answers")
+    truths = {q.name: np.array([_read(q, q.read, answers[q.name])]) for q in form.questions}
+    if memory is None:
+        _check_that_none_is_needed(form)
+        return _draw(form, truths, wave, {})
+    with memory.opened(form) as kept:
+        report = kept.report(wave)
+        if report is None:
+            report = _draw(form, truths, wave, kept.permanent)
+            kept.keep(report)
+    return report
+
+
+def _check_that_none_is_needed(form: Questionnaire) -> None:
+    """Without a memory every call draws anew, which is right once and for nothing permanent."""
+    if not form.needs_memory:
+        return
+    permanent = [q.name for q in form.questions if q.permanent]
+    why = (
+        f"{permanent[0]} is permanent"
+        if form.waves == 1
+        else f"this questionnaire is asked {form.waves} times"
+    )
+    raise Refused(
+        f"{why}, so respond needs memory=: a file on the respondent's machine that keeps "
+        "randomized answers, so that asking again draws nothing anew, as in "
+        'memory=Memory("answers.json")'
+    )
+
+
+def _draw(
+    form: Questionnaire,
+    truths: Mapping[str, NDArray[Any]],
+    wave: int,
+    permanent: Mapping[str, int | str],
+) -> Report:
+    """Throw the coins for what is not permanent already."""
+    asked = [q for q in form.questions if q.name not in permanent]
+    drawn = {q.name: q.randomizer.randomize(truths[q.name]) for q in asked}
+    (report,) = Reports(form.digest, wave, drawn, numbers_for_reports(1))
+    answers = {**permanent, **report.answers}
+    return Report(report.survey, report.id, wave, {q.name: answers[q.name] for q in form.questions})
+
+
+def respond_many(
+    form: Questionnaire, columns: Mapping[str, ArrayLike], *, wave: int, before: Reports | None
+) -> Reports:
+    """Many people's answers, a column for each question, randomized."""
+    wave = _read_wave(form, wave)
+    columns = _by_name(columns)
+    _check_names(form, columns, what="columns")
+    truths = {q.name: _read(q, q.truths, columns[q.name]) for q in form.questions}
+    lengths = {len(column) for column in truths.values()}
+    if len(lengths) > 1 or 0 in lengths:
+        raise InvalidArgument(
+            name="columns",
+            expected="of the same length, with an entry for each person",
+            given=" and ".join(f"{length:,}" for length in sorted(lengths)) + " entries",
+        )
+    (people,) = lengths
+    kept = _permanent_columns(form, wave, before, people)
+    answers = {
+        q.name: kept[q.name] if q.name in kept else q.randomizer.randomize(truths[q.name])
+        for q in form.questions
+    }
+    return Reports(form.digest, wave, answers, numbers_for_reports(people))
+
+
+def _permanent_columns(
+    form: Questionnaire, wave: int, before: Reports | None, people: int
+) -> dict[str, NDArray[Any]]:
+    """The columns that are sent again."""
+    permanent = [q.name for q in form.questions if q.permanent]
+    if before is None:
+        if permanent and wave > 1:
+            raise Refused(
+                f"{permanent[0]} is permanent, so wave {wave} sends again what an earlier wave "
+                "drew: give its reports with before="
+            )
+        return {}
+    if not isinstance(before, Reports) or (before.survey, len(before)) != (form.digest, people):
+        raise InvalidArgument(
+            name="before",
+            expected="the reports of the same people to this questionnaire, in the same order",
+            given=InvalidArgument.describe_data(before),
+        )
+    if before.wave >= wave:
+        raise InvalidArgument(
+            name="before", expected=f"of a wave before {wave}", given=f"wave {before.wave}"
+        )
+    return {name: before.answers[name] for name in permanent}
+
+
+# -- what comes in -----------------------------------------------------------------------------
+
+
+def _read_wave(form: Questionnaire, value: int) -> int:
+    wave = integer(value, name="wave", minimum=1)
+    if wave > form.waves:
+        raise InvalidArgument(
+            name="wave",
+            expected=f"at most {form.waves}, for which the promise was made",
+            given=InvalidArgument.describe_parameter(value),
+            hint="more waves tell more: say waves= in the questionnaire before anybody answers",
+        )
+    return wave
+
+
+def _by_name(columns: Any) -> Any:
+    """A data frame or an Arrow table as a dict of its columns; a dict as it is."""
+    names = getattr(columns, "column_names", getattr(columns, "columns", None))
+    if isinstance(columns, Mapping) or names is None:
+        return columns
+    return {str(name): columns[name] for name in names}
+
+
+def _check_names(form: Questionnaire, answers: object, *, what: str) -> None:
+    """Every question is answered, and nothing else."""
+    if not isinstance(answers, Mapping):
+        raise InvalidArgument(
+            name=what,
+            expected="a dict with an entry for each question",
+            given=InvalidArgument.describe_data(answers),
+        )
+    names = [q.name for q in form.questions]
+    missing = [name for name in names if name not in answers or answers[name] is None]
+    if missing:
+        raise InvalidArgument(
+            name=what,
+            expected="complete: to leave a question out would be an answer that nothing hides",
+            given=f"none for {', '.join(missing[:10])}",
+            hint=_meant(answers, missing)
+            or 'where people may decline, give the question an option "prefer not to say"',
+        )
+    if len(answers) > len(names):
+        raise InvalidArgument(
+            name=what,
+            expected=f"about {', '.join(names[:20])}",
+            given=f"{len(answers) - len(names)} more",
+            hint=_meant(answers, names),
+        )
+
+
+def _meant(answers: Mapping[Any, Any], names: list[str]) -> str:
+    """A word about a misspelt name. Others may be anything, and are not repeated."""
+    for given in answers:
+        near = get_close_matches(given, names, n=1) if isinstance(given, str) else []
+        if near and given not in names:
+            return f"did you mean {near[0]} by {given!r}?"
+    return ""
+
+
+def _read(question: Question, read: Callable[[Any], Any], answer: object) -> Any:
+    """The answer as a code; a refusal names the question."""
+    try:
+        return read(answer)
+    except InvalidArgument as refusal:
+        found = refusal
+    raise InvalidArgument(
+        name=question.name, expected=found.expected, given=found.given, hint=found.hint
+    )
+
+
+# -- what a respondent's machine remembers between waves -------------------------------------------
+# Randomized answers, never a true one.
+#
+# The report of a wave that was answered is sent again when it is asked for again. The first
+# randomized answer to a permanent question is sent whenever that question comes back (Erlingsson,
+# Pihur and Korolova 2014, "RAPPOR"), in another wave or in another questionnaire, so averaging over
+# repetitions shows nothing that one report does not. A permanent answer is kept under a digest of
+# the question and its law alone: a corrected title or one more question draws nothing anew. Other
+# words, other options or another ε make another question, whose answer is drawn, and told, as well.
+
+
+class Memory:
+    """A file that keeps what was sent, for its owner alone.
+
+    ``path`` is where the file is, or shall be: in a folder that is there, on the respondent's own
+    machine. It is made at the first answer. One file serves all questionnaires of one person.
+
+    >>> import tempfile
+    >>> from discreet.survey import Memory, Questionnaire, YesNo
+    >>> smoker = YesNo("smoker", "Do you smoke?", truth=0.5, permanent=True)
+    >>> form = Questionnaire("Health", [smoker], waves=12)
+    >>> again = Questionnaire("Health, once more", [smoker])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     memory = Memory(f"{folder}/answers.json")
+    ...     reports = [form.respond({"smoker": True}, memory=memory, wave=w) for w in (1, 2, 2)]
+    ...     other = again.respond({"smoker": True}, memory=memory)
+    >>> reports[1] == reports[2], len({report.answers["smoker"] for report in [*reports, other]})
+    (True, 1)
+    """
+
+    @spelled
+    def __init__(self, path: str | Path) -> None:
+        if not isinstance(path, str | Path) or not str(path):
+            raise InvalidArgument(
+                name="path",
+                expected="where the file is, or shall be",
+                given=InvalidArgument.describe_parameter(path),
+            )
+        # Behind a link, or after a change of folder, it is still the same memory.
+        try:
+            self.path = Path(path).resolve()
+        except (OSError, RuntimeError, ValueError):  # links in a circle, or a zero byte
+            pass
+        else:
+            return
+        raise InvalidArgument(
+            name="path",
+            expected="a path that leads to a file",
+            given=InvalidArgument.describe_parameter(str(path)),
+        )
+
+    def __repr__(self) -> str:
+        return f"Memory({str(self.path)!r})"
+
+    @contextmanager
+    def opened(self, form: Questionnaire) -> Iterator[RememberedAnswers]:
+        """What is kept for this questionnaire, while no other process reads or writes it.
+
+        What was added is on disk before the block ends, and so before a report leaves.
+        """
+        with self._locked():
+            kept = RememberedAnswers(form, read_memory(self._content(), self.path), self.path)
+            yield kept
+            if kept.changed:
+                with self._told("free some space, or choose another folder; nothing was sent"):
+                    self._write(memory_text(kept.document))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            import fcntl
+        except ImportError:
+            raise Refused(
+                "a memory needs a system with file locks (Linux, macOS or another Unix), as two "
+                "programs at once could draw an answer twice. Answer in a browser instead: the "
+                "page of the questionnaire remembers on every system"
+            ) from None
+        # The file itself is replaced when it is written, so the lock is on one beside it.
+        beside = self.path.with_name(self.path.name + ".lock")
+        hint = "choose a file in a folder that is there, may be written to, and has locks"
+        with self._told(hint):
+            descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | _flags(), 0o600)
+        try:
+            with self._told(hint):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _content(self) -> bytes | None:
+        with self._told("choose a file that only its owner has, or that is not there yet"):
+            try:
+                return self.path.read_bytes()
+            except FileNotFoundError:
+                return None
+
+    def _write(self, content: str) -> None:
+        """All of it or nothing: a new file takes the place of the old one when it is on disk."""
+        unfinished = self.path.with_name(f".{self.path.name}.part")
+        unfinished.unlink(missing_ok=True)  # of somebody who was stopped: the lock is ours
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flags()
+        try:
+            with open(os.open(unfinished, flags, 0o600), "w", encoding="utf-8") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, self.path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def _told(self, hint: str) -> Iterator[None]:
+        """What the system refuses, in a sentence."""
+        try:
+            yield
+        except OSError as failure:
+            reason = failure.strerror or type(failure).__name__
+        else:
+            return
+        raise InvalidArgument(
+            name="memory",
+            expected="a file that can be read and written",
+            given=f"{self.path.name}, which cannot be ({reason})",
+            hint=hint,
+        )
+
+
+def _flags() -> int:
+    """Names that only Unix has, where they are needed: a planted link is not followed."""
+    return os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+# -- what stands in a memory, and whether it can be trusted ----------------------------------------
+
+
+_ANY_FORMAT: Final = "discreet survey memory "
+_FORMAT: Final = f"{_ANY_FORMAT}2"
+_LENGTH_OF_ID: Final = 32
+
+
+def read_memory(content: bytes | None, path: Path) -> dict[str, Any]:
+    """The document in a file, or that of a file that is not there yet."""
+    if content is None:
+        return {"format": _FORMAT, "permanent": {}, "surveys": {}}
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None
+    match document:
+        case {"format": str(form), "permanent": dict(), "surveys": dict()} if form == _FORMAT:
+            return dict(document)
+        case {"format": str(form)} if form.startswith(_ANY_FORMAT) and form != _FORMAT:
+            raise Refused(
+                f"{path.name} was written by another version of discreet, in a format that this "
+                "one does not read: answer with that version. To begin anew would randomize "
+                "permanent answers a second time"
+            )
+        case _:
+            raise damaged_memory(path)
+
+
+def memory_text(document: dict[str, Any]) -> str:
+    """The document as it is kept."""
+    return json.dumps(document, separators=(",", ":"))
+
+
+class RememberedAnswers:
+    """What is kept for one questionnaire, beside what is kept for others."""
+
+    def __init__(self, form: Questionnaire, document: dict[str, Any], path: Path) -> None:
+        self._form, self._path = form, path
+        self._document = document
+        self._digests = {q.name: question_digest(q) for q in form.questions if q.permanent}
+        self.changed = False
+        self.permanent = self._read_permanent()
+        self._waves = self._read_waves()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Everything, as it is written."""
+        kept = {self._digests[name]: answer for name, answer in self.permanent.items()}
+        return {
+            **self._document,
+            "permanent": {**self._document["permanent"], **kept},
+            "surveys": {**self._document["surveys"], self._form.digest: self._waves},
+        }
+
+    def report(self, wave: int) -> Report | None:
+        """The report of this wave, if it was answered."""
+        fields = self._waves.get(str(wave))
+        if fields is None:
+            return None
+        return Report(self._form.digest, fields["id"], wave, fields["answers"])
+
+    def keep(self, report: Report) -> None:
+        """Remember a report, and its permanent answers from now on."""
+        self._waves[str(report.wave)] = {"id": report.id, "answers": dict(report.answers)}
+        self.permanent = {name: report.answers[name] for name in self._digests}
+        self.changed = True
+
+    def _read_permanent(self) -> dict[str, int | str]:
+        """The permanent answers that are there, by the names of their questions."""
+        there = self._document["permanent"]
+        found = {name: there[digest] for name, digest in self._digests.items() if digest in there}
+        for name, answer in found.items():
+            self._check(could_be(self._form[name], answer))
+        return found
+
+    def _read_waves(self) -> dict[str, Any]:
+        waves = self._document["surveys"].get(self._form.digest, {})
+        self._check(isinstance(waves, dict))
+        for fields in waves.values():
+            match fields:
+                case {"id": str(number), "answers": dict(answers)}:
+                    self._check(len(number) == _LENGTH_OF_ID and self._fit(answers))
+                case _:
+                    raise damaged_memory(self._path)
+        return dict(waves)
+
+    def _fit(self, answers: dict[str, Any]) -> bool:
+        """Whether these answers could have been sent, with the permanent ones that are kept."""
+        return (
+            answers.keys() == {q.name for q in self._form.questions}
+            and all(could_be(q, answers[q.name]) for q in self._form.questions)
+            # both are written at once, so the one is there where the other is
+            and self.permanent == {name: answers[name] for name in self._digests}
+        )
+
+    def _check(self, sound: bool) -> None:
+        if not sound:
+            raise damaged_memory(self._path)
+
+
+def could_be(question: Question, answer: object) -> bool:
+    """Whether a randomized answer has the form that reports to this question have."""
+    outcomes = question.randomizer.outcomes
+    if question.randomizer.report == "integer":
+        return type(answer) is int and 0 <= answer < outcomes
+    return isinstance(answer, str) and len(answer) == outcomes and set(answer) <= set("01-")
+
+
+def damaged_memory(path: Path) -> Refused:
+    """The file cannot be trusted, and to begin anew would draw answers again."""
+    return Refused(
+        f"{path.name} is damaged or was not written by discreet. Restore it from a backup: to "
+        "begin anew would randomize permanent answers a second time, and tell more than promised"
+    )

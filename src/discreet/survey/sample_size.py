@@ -1,0 +1,278 @@
+"""How many respondents a survey needs for what it should find out.
+
+The number is the least n whose interval is narrow enough at the share where intervals are widest
+(or at the share that is expected). It is read from the very intervals that the result will have,
+so plan and result agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from discreet.errors import InvalidArgument, Refused
+from discreet.exact import Number, number, positive
+from discreet.spelling import spelled
+from discreet.survey.estimates.confidence import (
+    About,
+    Evidence,
+    VarianceFunction,
+    enough,
+    normal_quantile,
+    read_about,
+    read_confidence,
+    score_interval,
+    share_interval,
+)
+from discreet.survey.estimates.means import as_if_more, half_step, student
+from discreet.survey.estimates.text import counted
+from discreet.survey.questionnaire import Questionnaire
+from discreet.survey.questions import ChooseOne, Question
+from discreet.survey.questions import Number as NumberQuestion
+from discreet.survey.randomizers.selection import LONGEST_ROW
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_CONFIDENCE: Final = Fraction(95, 100)
+_EPSILONS: Final = tuple(Fraction(e) for e in ("1/4", "1/2", "1", "3/2", "2", "3", "4", "6"))
+_WORTH: Final = 0.95  # another mechanism is worth a line if it needs that much fewer people
+
+
+@spelled
+def plan(
+    asked: Questionnaire | Question,
+    *,
+    half_width: Number,
+    confidence: Number = _CONFIDENCE,
+    share: Number | None = None,
+    about: About = "population",
+) -> SurveyPlan:
+    """How many respondents make every interval at most value ± ``half_width``, on average.
+
+    ``asked`` is a questionnaire or one question. 0.01 is one point: of a share, or of the range of
+    a number (a year, for ages up to 100). It holds at the worst share, or at the ``share`` that is
+    expected, between 0 and 1.
+    ``about`` says what the intervals are about: the "population" that the respondents are
+    a random sample of, if left out, or these "respondents" themselves. ``confidence`` is for
+    each number by itself, between 0 and 1; 0.95 if left out.
+
+    >>> from discreet.survey import YesNo, plan
+    >>> plan(YesNo("smoker", "Do you smoke?", epsilon=1), half_width=0.01).respondents
+    44968
+    """
+    width = positive(half_width, name="half_width")
+    if width >= Fraction(1, 2):
+        raise InvalidArgument(
+            name="half_width",
+            expected="below 1/2 (0.01 is one point)",
+            given=InvalidArgument.describe_parameter(half_width),
+        )
+    made = SurveyPlan(
+        asked,
+        float(width),
+        read_confidence(confidence),
+        None if share is None else _read_share(share),
+        read_about(about),
+    )
+    _ = made.respondents  # what cannot be reached is refused here
+    return made
+
+
+@dataclass(frozen=True, repr=False)
+class SurveyPlan:
+    """How many respondents are needed, for each question and for all of them, over ε."""
+
+    asked: Questionnaire | Question
+    half_width: float
+    confidence: Fraction
+    share: float | None
+    about: About
+
+    @property
+    def respondents(self) -> int:
+        """How many are enough for all questions."""
+        return max(self.needed.values())
+
+    @property
+    def needed(self) -> Mapping[str, int]:
+        """How many are enough for each question."""
+        return {question.name: self._needed(question) for question in self._questions}
+
+    def over(self, epsilons: Iterable[Number] = _EPSILONS) -> list[dict[str, Any]]:
+        """For each total ε how many each question needs, and how many all of them.
+
+        The questions keep their parts of the total. Mechanisms that are the best for their ε are
+        chosen anew.
+        """
+        return [self._row(positive(epsilon, name="epsilons")) for epsilon in epsilons]
+
+    def to_arrow(self) -> pa.Table:
+        """The table over ε."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(
+            [{**row, "epsilon": float(row["epsilon"])} for row in self.over()]
+        )
+
+    @property
+    def _questions(self) -> tuple[Question, ...]:
+        return self.asked.questions if isinstance(self.asked, Questionnaire) else (self.asked,)
+
+    def _needed(self, question: Question) -> int:
+        return respondents_needed(
+            question.randomizer, self.half_width, self.confidence, self.share, self.about
+        )
+
+    def _row(self, epsilon: Fraction) -> dict[str, Any]:
+        factor = epsilon / self._epsilon
+        parts = {q.name: _with_epsilon(q, factor) for q in self._questions}
+        needed = {name: self._needed(question) for name, question in parts.items()}
+        return {"epsilon": epsilon, **needed, "respondents": max(needed.values())}
+
+    @property
+    def _epsilon(self) -> Fraction:
+        asked = self.asked
+        return asked.epsilon if isinstance(asked, Questionnaire) else asked.randomizer.epsilon
+
+    def __repr__(self) -> str:
+        points = f"±{counted(100 * self.half_width, 'point')} at {100 * float(self.confidence):g} %"
+        needed = self.needed
+        people = counted(max(needed.values()), "respondent")
+        lines = [f"{people} for {points}, {self._where}, each question by itself"]
+        numbers = [q for q in self._questions if isinstance(q, NumberQuestion)]
+        if len(self._questions) > 1 or numbers:
+            lines += [f"  {q.name}: {needed[q.name]:,}{self._size(q)}" for q in self._questions]
+        lines += filter(None, map(self._better, self._questions))
+        lines += ["", f"{'ε in total':>12}  {'respondents':>15}"]
+        rows = {f"{float(row['epsilon']):.4g}": f"{row['respondents']:>15,}" for row in self.over()}
+        # what is promised is rounded to what can be drawn, and shown in the same digits
+        rows[f"{float(self._epsilon):.4g}"] = f"{max(needed.values()):>15,}  as it is now"
+        lines += [f"{epsilon:>12}  {rows[epsilon]}" for epsilon in sorted(rows, key=float)]
+        return "\n".join(lines)
+
+    @property
+    def _where(self) -> str:
+        numbers = [q for q in self._questions if isinstance(q, NumberQuestion)]
+        if self.share is None:
+            return "at the worst share" if len(numbers) < len(self._questions) else "at worst"
+        part = f"a mean at {self.share:g} of the range" if numbers else ""
+        share = f"a share of {self.share:g}" if len(numbers) < len(self._questions) else ""
+        return "at " + " or ".join(filter(None, [share, part]))
+
+    def _size(self, question: Question) -> str:
+        """A point of a number is a hundredth of its range: how much that is."""
+        if not isinstance(question, NumberQuestion):
+            return ""
+        size = self.half_width * float(question.upper - question.lower)
+        return f", for its mean ±{size:.3g}{question.unit and f' {question.unit}'}"
+
+    def _better(self, question: Question) -> str:
+        """The mechanism was chosen at an even share; at this one another may need fewer people."""
+        if not isinstance(question, ChooseOne) or question.truth or question.mechanism != "best":
+            return ""
+        fields = question.fields()
+        needed = {
+            name: self._needed(ChooseOne(question.name, question.text, **fields, mechanism=name))
+            for name in ("response", "projective", "unary")
+            if name != "unary" or question.count <= LONGEST_ROW
+        }
+        least = min(needed, key=lambda name: needed[name])
+        if needed[least] >= _WORTH * self._needed(question):
+            return ""
+        return (
+            f"  {question.name}: its mechanism is the best at a share of 1/{question.count:,}; "
+            f'here mechanism="{least}" needs {needed[least]:,}'
+        )
+
+
+def _with_epsilon(question: Any, factor: Fraction) -> Any:
+    """The same question with this many times its ε."""
+    fields = {name: value for name, value in question.fields().items() if name != "truth"}
+    scaled = (question.randomizer.epsilon * factor).limit_denominator(10**6)
+    fields["epsilon"] = max(scaled, Fraction(1, 10**6))
+    return type(question)(question.name, question.text, **fields)
+
+
+def _read_share(value: Number) -> float:
+    share = number(value, name="share")
+    if not 0 <= share <= 1:
+        raise InvalidArgument(
+            name="share",
+            expected="from 0 to 1",
+            given=InvalidArgument.describe_parameter(value),
+        )
+    return float(share)
+
+
+# -- how wide intervals are with n respondents -----------------------------------------------------
+
+
+_MOST: Final = 10**15  # more people than there ever were
+
+
+def respondents_needed(
+    randomizer: Any, half_width: float, confidence: Fraction, share: float | None, about: About
+) -> int:
+    """The least n whose interval is narrow enough, by bisection: widths fall as n grows."""
+    reach = _mean_reach if randomizer.kind == "levels" else _share_reach
+    reached = reach(randomizer, confidence, share, about)
+    high = 1
+    while reached(high) > half_width:
+        high *= 2
+        if high > _MOST:
+            raise Refused(
+                "more than 10^15 people would be needed for this half_width: ask for a "
+                "wider one, or allow more epsilon"
+            )
+    low = high // 2  # not enough
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reached(middle) > half_width else (low, middle)
+    return high
+
+
+def _share_reach(
+    randomizer: Any, confidence: Fraction, share: float | None, about: About
+) -> Callable[[int], float]:
+    """Half the width of the interval of a share, for n respondents."""
+    inside, outside = randomizer.inside, randomizer.outside
+    gain, z = float(inside - outside), normal_quantile(confidence)
+    # of all respondents, this part says something about one category
+    part = randomizer.drawn / randomizer.categories if randomizer.kind == "items" else 1.0
+    drawn = 1.0 if about == "population" else 1.0 - part
+    spread = VarianceFunction.of_share(inside=inside, outside=outside, drawn=drawn)
+    least = enough(confidence)
+    at = spread.worst_share() if share is None else share
+
+    def reach(n: int) -> float:
+        if n * part * gain**2 * spread.at(at) >= least:
+            low, high = score_interval(np.array([at]), n * part, spread, z)
+            return float(high[0] - low[0]) / 2
+        asked = max(round(n * part), 1)
+        supports = round(asked * (float(outside) + gain * at))
+        counts = np.array([supports]), np.array([asked])
+        low, high = share_interval(Evidence(*counts, inside, outside, 1), spread, confidence)
+        return float(max(high[0] - at, at - low[0]))  # one end may be that of all there is
+
+    return reach
+
+
+def _mean_reach(
+    levels: Any, confidence: Fraction, share: float | None, about: About
+) -> Callable[[int], float]:
+    """Half the width of the interval of a mean, as a share of the range."""
+    population = about == "population"
+    variance = levels.variance(share) if population else levels.own_variance()
+    more = as_if_more(0.5 if share is None else share) if population else 0.0
+
+    def reach(n: int) -> float:
+        every = variance + more / max(n - 1, 1)
+        return float(half_step(levels, n) + student(confidence, max(n, 2)) * (every / n) ** 0.5)
+
+    return reach
