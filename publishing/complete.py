@@ -21,7 +21,7 @@ MODULES = ("", ".survey", ".adaptive", ".sensitivity", ".bounds", ".testing")
 # Values that are handed out, not made by readers: what they hold is on them, by name.
 HANDED_OUT = {"Answer", "Chosen", "Estimate", "Finding", "Query", "Released", "Result", "Table"}
 # What docs/engines.md and docs/certificates.md look at from behind, and say so.
-PEEPHOLES = ("discreet.engines.", "discreet.certificate.issuing.")
+PEEPHOLES = ("discreet.engines.", "discreet.certificate.issue.")
 
 _REFERENCE = [page for page in PAGES if page.parent.name == "reference"]
 _GUIDES = [page for page in PAGES if page not in _REFERENCE]

@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from discreet.auditor.audit import audit
 from discreet.auditor.replay import replay as replay_with
-from discreet.auditor.replaying.finding import ReplayFinding
+from discreet.auditor.replay_finding import ReplayFinding
 from discreet.auditor.subject import Subject
 from discreet.noise import entropy
 from discreet.noise.entropy import Source, Words

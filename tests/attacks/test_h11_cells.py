@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.auditor.contributions import Person
+from discreet.certificate.independent.query_check import Person
 from discreet.query.plan import make_plan
 from discreet.query.spend import Spend
 

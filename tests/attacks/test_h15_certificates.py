@@ -13,9 +13,9 @@ import pytest
 import discreet as dp
 from discreet.app.cli.main import main
 from discreet.certificate import verify
-from discreet.certificate.form import misfits, schema
-from discreet.certificate.issuing import sealed
-from discreet.certificate.verdict import Verdict
+from discreet.certificate.certificate import Verdict
+from discreet.certificate.issue import sealed
+from discreet.certificate.json_schema import misfits, schema
 from discreet.printable import one_line
 from tests.certificate.releases import EVERYTHING, QUESTIONS, SPENDS, certificate
 

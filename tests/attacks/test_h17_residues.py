@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.auditor.statistical import features
+from discreet.auditor.sampling import features
 from discreet.testing import seeded
 
 WIDE = 10**6

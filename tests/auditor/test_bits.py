@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.auditor.statistical.bits import exponents, fraction, lowest_bit
+from discreet.auditor.sampling.features import exponents, fraction, lowest_bit
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.auditor.statistical.outputs import Reader, joined, row_keys
-from discreet.auditor.statistical.reading import Raised
+from discreet.auditor.sampling.outputs import Raised, Reader, joined, row_keys
 
 OUTPUTS = {
     "floats": [0.5, -1.25, float("nan"), float("inf")],

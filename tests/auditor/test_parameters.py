@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import discreet as dp
-from discreet.auditor.statistical.parameters import question
+from discreet.auditor.sampling.parameters import question
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.auditor.region import Counts, corners, expected_counts, least
-from discreet.auditor.statistical.parameters import delta_at, epsilon_at
+from discreet.auditor.sampling.parameters import delta_at, epsilon_at
+from discreet.auditor.sampling.region import Counts, corners, expected_counts, least
 
 
 @pytest.mark.parametrize("p, q", [(0.5, 0.2), (0.9, 0.88), (0.2, 0.0)])

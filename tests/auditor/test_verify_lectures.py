@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 import discreet as dp
-from discreet.auditor.exactly.cutting import largest_log_ratio
+from discreet.auditor.exact.neighbours import largest_log_ratio
 from discreet.auditor.verify import verify
 from discreet.inputs import Mean
 from discreet.laws import CutGaussian, RealGaussian

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import discreet as dp
-from discreet.auditor.exactly.comparing import compare
-from discreet.auditor.exactly.event import is_one_of
-from discreet.auditor.exactly.families import form
-from discreet.auditor.exactly.neighbours import close
-from discreet.auditor.exactly.probing import look, whole_numbers
+from discreet.auditor.exact.comparison import compare
+from discreet.auditor.exact.known_laws import form
+from discreet.auditor.exact.neighbours import close, look, whole_numbers
+from discreet.auditor.exact.sides import is_one_of
 from discreet.auditor.verify import verify
 from discreet.balls import ball, precision
 from discreet.guarantees import GDP, ZCDP, Approx, BoundedRange, Pure, SampledPair, TotalVariation

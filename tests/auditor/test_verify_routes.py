@@ -10,11 +10,10 @@ import pytest
 from scipy import stats
 
 from discreet import laws
-from discreet.auditor.exactly.comparing import compare
-from discreet.auditor.exactly.halflines import HalfLines
-from discreet.auditor.exactly.intervals import Intervals
-from discreet.auditor.exactly.judging import judge
-from discreet.auditor.exactly.parts import Parts
+from discreet.auditor.exact.comparison import Intervals, compare
+from discreet.auditor.exact.half_lines import HalfLines
+from discreet.auditor.exact.judgement import judge
+from discreet.auditor.exact.partitions import Parts
 from discreet.guarantees import (
     GDP,
     ZCDP,

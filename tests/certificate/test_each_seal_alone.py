@@ -3,7 +3,7 @@
 import pytest
 
 from discreet.certificate import Certificate, verify
-from discreet.certificate.issuing import sealed
+from discreet.certificate.issue import sealed
 from discreet.signing import create_key, load_private
 
 from .releases import certificate

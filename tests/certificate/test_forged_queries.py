@@ -7,8 +7,8 @@ import pytest
 
 import discreet.query.aggregates as ask
 from discreet.certificate import verify
-from discreet.certificate.independent.rows import OPERATIONS, TYPES
-from discreet.certificate.issuing import sealed
+from discreet.certificate.independent.query_check import OPERATIONS, TYPES
+from discreet.certificate.issue import sealed
 from discreet.guarantees import LaplacePair
 from discreet.query import expressions
 from discreet.query.schema import Type

@@ -11,11 +11,11 @@ import pytest
 
 import discreet.query.aggregates as ask
 from discreet.certificate import verify
-from discreet.certificate.issuing import sealed
+from discreet.certificate.issue import sealed
 from discreet.guarantees import Pure
 
 from .releases import BOUNDS, QUESTIONS, certificate
-from .test_verifying import changed, leaves
+from .test_verification import changed, leaves
 
 WORDS = "in words are those of the tree and the numbers"
 ASKED = "could be others under the same promise"

@@ -5,7 +5,7 @@ import pytest
 
 import discreet as dp
 from discreet.certificate import Certificate, certify, verify
-from discreet.certificate.issuing import sealed
+from discreet.certificate.issue import sealed
 from discreet.ledger.entry import Claim
 from discreet.ledger.ledger import Ledger
 from discreet.query.table_digest import table_digest

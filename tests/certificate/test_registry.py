@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from discreet.certificate import registry_record
-from discreet.certificate.yaml_text import yaml_text
+from discreet.certificate.registry import yaml_text
 from discreet.errors import InvalidArgument
 
 from .releases import EVERYTHING, certificate

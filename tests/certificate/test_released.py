@@ -13,9 +13,9 @@ import pytest
 
 from discreet.certificate import verify
 from discreet.certificate.certificate import Certificate
-from discreet.certificate.form import misfits, schema
-from discreet.certificate.issuing import certify, told_released
-from discreet.certificate.released import released_table
+from discreet.certificate.issue import certify, told_released
+from discreet.certificate.json_schema import misfits, schema
+from discreet.certificate.verification import released_table
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Pure
 from discreet.query.plan import make_plan

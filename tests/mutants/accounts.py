@@ -431,7 +431,7 @@ ACCOUNTS = (
     # -- certificates ------------------------------------------------------------------------------
     Mutant(
         id="certificate-digest-not-checked",
-        file="certificate/verifying.py",
+        file="certificate/verification.py",
         old='        document["digest"] == canonical.digest(content(document)),',
         new='        len(document["digest"]) == 64,',
         kind="check dropped",
@@ -443,7 +443,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-signature-not-checked",
-        file="certificate/verifying.py",
+        file="certificate/verification.py",
         old='        signing.is_signed(key, message(document), signature["signature"]),',
         new='        bool(signature["signature"]),',
         kind="check dropped",
@@ -455,7 +455,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-charge-count",
-        file="certificate/independent/charges.py",
+        file="certificate/independent/guarantee_check.py",
         old="exact = total(p.rho() * n for p, n in pairs if isinstance(p, Normal))",
         new="exact = total(p.rho() for p, n in pairs if isinstance(p, Normal))",
         kind="count forgotten",
@@ -467,7 +467,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-loss-rounded-down",
-        file="certificate/independent/pairs.py",
+        file="certificate/independent/law_pairs.py",
         old="        m = ceil(at) - 1 if strict else floor(at)",
         new="        m = floor(at) - 1 if strict else ceil(at)",
         kind="rounding",
@@ -476,7 +476,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-replace",
-        file="auditor/contributions.py",
+        file="certificate/independent/query_check.py",
         old="                yield _times(table, value) + _times(table, -value)",
         new="                yield _times(table, value)",
         kind="scale",
@@ -488,7 +488,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-other-values",
-        file="certificate/records.py",
+        file="certificate/verification.py",
         old='    if told_released(result.frame, result.columns) == document["released"]:',
         new=(
             "    if told_released(result.frame, result.columns).keys() == "

@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet.auditor.recorder import recording
-from discreet.auditor.replaying.notes import Notes
+from discreet.auditor.replay import Notes
 from discreet.errors import EngineError
 from discreet.testing import seeded
 

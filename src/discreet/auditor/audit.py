@@ -3,33 +3,428 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.auditor.finding import Finding
-from discreet.auditor.region import Counts, corners
-from discreet.auditor.statistical.bars import bars
-from discreet.auditor.statistical.forms import errors
-from discreet.auditor.statistical.outputs import Outputs
-from discreet.auditor.statistical.pace import read_pace
-from discreet.auditor.statistical.pairs import Pair, best_pair, different, read_pair
-from discreet.auditor.statistical.parameters import (
+from discreet.auditor.finding import Bar, Finding, Witness
+from discreet.auditor.sampling.events import (
+    SCREENED,
+    Candidate,
+    EventComparison,
+    SampledEvent,
+    plainest,
+    screen,
+    suggest,
+)
+from discreet.auditor.sampling.features import Feature, apart, error_kind, errors
+from discreet.auditor.sampling.outputs import Outputs
+from discreet.auditor.sampling.parameters import (
+    ClaimParameters,
     Parameter,
     Progress,
-    Question,
     delta_at,
     epsilon_at,
     question,
 )
-from discreet.auditor.statistical.sampling import BatchRaised, Run, Sampler
-from discreet.auditor.statistical.trial import Trial, hold_trial
+from discreet.auditor.sampling.region import Counts, FloatArray, corners
+from discreet.auditor.sampling.sampler import BatchRaised, Pace, Run, Sampler, read_pace
 from discreet.auditor.subject import Subject
-from discreet.auditor.witness import Witness
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, probability
 from discreet.guarantees import Guarantee
 from discreet.spelling import spelled
+
+# -- the pair: as given, or the most promising of many ---------------------------------------------
+
+
+Pair: TypeAlias = tuple[Any, Any]
+
+_PAIRS = 64
+_GOLDEN = 0.6180339887498949
+_SHARE = 0.3  # of the time, or of the samples
+_ROWS = 4096  # outputs a side and round, at most
+
+
+def read_pair(pair: Any) -> Pair:
+    """Two inputs, at the door."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise InvalidArgument(
+            name="pair",
+            expected="two neighbouring inputs, (x, x_neighbour)",
+            given=f"{len(pair)} of them"
+            if isinstance(pair, tuple | list)
+            else InvalidArgument.describe_data(pair),
+        )
+    return pair[0], pair[1]
+
+
+def different(pair: Pair) -> Pair:
+    """Refuse an input and itself: no audit of those can ever fail."""
+    if _equal(*pair):
+        raise InvalidArgument(
+            name="pair",
+            expected="two different neighbouring inputs",
+            given="two equal ones",
+            hint="let them differ in one person, as in pair=(0, 1) for a count",
+        )
+    return pair
+
+
+def _equal(x: Any, y: Any) -> bool:
+    if x is y:
+        return True
+    try:
+        return type(x) is type(y) and bool(np.all(x == y)) and np.shape(x) == np.shape(y)
+    except Exception:  # whatever cannot be compared is not known to be equal
+        return False
+
+
+def best_pair(
+    run: Run,
+    neighbors: Iterable[Pair] | Callable[[], Pair] | None,
+    asked: ClaimParameters,
+    *,
+    batched: bool,
+    pace: Pace,
+    progress: Progress,
+) -> tuple[Pair, int, Pace]:
+    """The pair that promises most, how many there were, and what is left of the pace.
+
+    The field is halved in rounds of twice as many samples, which only choose: the audit of the
+    winner draws its own.
+    """
+    field = _read(neighbors, pace)
+    # Not in the order of the list: if time runs out, all of it was looked into, thinly.
+    spread = sorted(range(len(field)), key=lambda i: i * _GOLDEN % 1)
+    everyone = samplers = [Sampler(run, field[i], batched) for i in spread]
+    parts = max(1, len(field).bit_length())
+    full = False
+    while len(samplers) > 1:
+        progress(0.0, f"comparing {len(samplers)} pairs")
+        scored = []
+        for sampler in samplers:
+            score = _score(sampler, asked, pace, parts * len(samplers), full=full)
+            scored.append((score, sampler))
+            if pace.has_used(_SHARE):
+                break
+        scored.sort(key=lambda one: one[0], reverse=True)
+        samplers = [sampler for _, sampler in scored[: max(1, len(scored) // 2)]]
+        full = True
+        if pace.has_used(_SHARE):
+            break
+    drawn = sum(max(sampler.drawn) for sampler in everyone)
+    tried = sum(1 for sampler in everyone if sampler.drawn[0]) or len(everyone)
+    return samplers[0].pair, tried, pace.without(drawn)
+
+
+def _score(
+    sampler: Sampler, asked: ClaimParameters, pace: Pace, parts: int, *, full: bool
+) -> tuple[float, float]:
+    try:
+        first, other = _few(sampler, pace, parts)
+    except BatchRaised:  # it only has to be worth a look
+        sampler.run, sampler.batched = sampler.one_by_one().run, False
+        first, other = _few(sampler, pace, parts)
+    glance = apart(first, other)
+    if not full:
+        return 0.0, glance
+    own, tested = asked.parameters[0], 8.0 * len(first)
+    kept = screen(sampler.reader, first, other, [own], tested=tested, out_of_time=_never)
+    found = suggest(sampler.reader, kept, first, other, [own], tested=tested, out_of_time=_never)
+    return max((candidate.score for candidate in found[own.name]), default=0.0), glance
+
+
+def _few(sampler: Sampler, pace: Pace, parts: int) -> tuple[Outputs, Outputs]:
+    """So many outputs that all pairs and rounds together keep to their share."""
+    sampler.draw(0, 1)
+    rows = max(4, min(_ROWS, pace.part(_SHARE / parts, sampler)))
+    return sampler.both(rows)
+
+
+def _never() -> bool:
+    return False
+
+
+def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None, pace: Pace) -> list[Pair]:
+    if callable(neighbors):
+        make = neighbors
+        neighbors = (make() for _ in range(_PAIRS))
+    if not isinstance(neighbors, Iterable):
+        raise InvalidArgument(
+            name="pair",
+            expected="two neighbouring inputs, or neighbors= with many such pairs",
+            given="neither",
+            hint="as in pair=(0, 1)",
+        )
+    found = []
+    for pair in islice(neighbors, _PAIRS):
+        if not _equal(*read_pair(pair)):
+            found.append(read_pair(pair))
+        if found and pace.has_used(_SHARE / 3):
+            break
+    if not found:
+        raise InvalidArgument(
+            name="neighbors", expected="at least one pair of two different inputs", given="none"
+        )
+    return found
+
+
+# -- the trial -------------------------------------------------------------------------------------
+# Choose events, compare them, test the best on outputs that nobody has looked at. The outputs fall
+# into three parts. The first suggests events, the second picks one for each parameter, and the
+# third tests it. So however many features and events were tried, nothing needs to be corrected for
+# but the number of events tested (one or two) and of looks taken while testing: the risk is split
+# among them.
+
+
+_QUICK, _EARLY = 0.05, 0.15  # of the risk: for the quick look, for looks while testing
+_QUICK_SIZES = (4, 16, 48)  # times the outputs of the first look
+_FIRST_LOOK = 1 << 13
+
+
+@dataclass
+class Trial:
+    """Events under test, one a parameter, and what was seen of them."""
+
+    question: ClaimParameters
+    tested: EventComparison
+    risk: float  # of one event at this look
+    shown: tuple[Outputs, Outputs]  # outputs for the picture
+
+    def bounds(self) -> list[float]:
+        """For each parameter the bound its event shows."""
+        found = []
+        for place, candidate in enumerate(self.tested.candidates):
+            p, q = corners(self.tested.counts(place), self.risk)
+            found.append(float(candidate.parameter.least(p, q).min()))
+        return found
+
+    @property
+    def violated(self) -> bool:
+        return any(
+            candidate.parameter.exceeded_by(bound)
+            for candidate, bound in zip(self.tested.candidates, self.bounds(), strict=True)
+        )
+
+    def enough(self) -> bool:
+        """Whether more samples would add little: the bounds are near what was observed."""
+        for place, (candidate, bound) in enumerate(
+            zip(self.tested.candidates, self.bounds(), strict=True)
+        ):
+            counts, own = self.tested.counts(place), candidate.parameter
+            if not own.exceeded_by(bound):
+                return False
+            if counts.other_hits == 0 and own.name != "delta" and own.name != "tv":
+                if bound < 2 * own.claimed + 2:
+                    return False
+            else:
+                rates = (
+                    np.array([counts.hits / counts.n]),
+                    np.array([counts.other_hits / counts.other_n]),
+                )
+                if bound < 0.96 * float(own.least(*rates)[0]):
+                    return False
+        return True
+
+
+def hold_trial(
+    sampler: Sampler, asked: ClaimParameters, risk: float, pace: Pace, tell: Progress
+) -> Trial:
+    """A quick look for what only one input gives; else all that there is time for."""
+    tell(0.0, "a first look")
+    pace = pace.measured(sampler)
+    few, kept = 0, list[Feature]()
+    if not pace.is_scarce:
+        few = pace.first_look(sampler)
+        quick, kept = _quick(sampler, asked, risk, pace, few)
+        if quick is not None:
+            return quick
+    wanted, reader = asked.parameters, sampler.reader
+    tell(0.2, "choosing events")
+    rows = pace.rows_to_choose(sampler)
+    first, other = sampler.both(rows)
+    _check_alive(sampler, first, other)
+    expected, over = pace.expected_tests(sampler), pace.choosing_is_over
+    if few < SCREENED // 2 and rows > 2 * few:
+        kept = screen(reader, first, other, wanted, tested=expected, out_of_time=over)
+    found = suggest(reader, kept, first, other, wanted, tested=expected, out_of_time=over)
+    tell(0.4, "comparing events")
+    events = _compared(sampler, [found[p.name] for p in wanted], pace)
+    test = Trial(asked, EventComparison.of(events), 0.0, (first, other))
+    _tested(sampler, test, risk, pace, tell)
+    return test
+
+
+def _quick(
+    sampler: Sampler, asked: ClaimParameters, risk: float, pace: Pace, few: int
+) -> tuple[Trial | None, list[Feature]]:
+    """A trial of what only one input seems to give, if it ends there; and the best features."""
+    wanted, reader = asked.parameters, sampler.reader
+    first, other = sampler.both(few)
+    _check_alive(sampler, first, other)
+    expected, over = 4.0 * few, pace.screening_is_over
+    kept = screen(reader, first, other, wanted, tested=expected, out_of_time=over)
+    found = suggest(reader, kept, first, other, wanted, tested=expected, out_of_time=over)
+    quick = [plainest(some, np.array([c.score for c in some])) for some in found.values()]
+    if not _looks_certain(quick, first, other):
+        return None, kept
+    share = _QUICK * risk / len(_QUICK_SIZES) / len(quick)
+    test = Trial(asked, EventComparison.of(quick), share, (first, other))
+    for size in _QUICK_SIZES:
+        if not pace.allows(sampler, size * few - test.tested.drawn):
+            break
+        _draw_until(sampler, test, size * few)
+        if test.enough():
+            return test, kept
+    return None, kept
+
+
+def _tested(sampler: Sampler, test: Trial, risk: float, pace: Pace, tell: Progress) -> None:
+    """Draw and count; at doubling sizes, look whether it is enough."""
+    each = risk / max(1, len(test.tested.candidates))
+    look, at = 1, _FIRST_LOOK
+    while not test.tested.drawn or not pace.is_over(sampler):
+        _draw_until(sampler, test, test.tested.drawn + pace.next_chunk(sampler))
+        tell(0.5 + 0.5 * pace.share(sampler), "testing")
+        if test.tested.drawn >= at:
+            test.risk = _EARLY * each * 2.0**-look
+            if test.enough():
+                return
+            look, at = look + 1, 2 * at
+    test.risk = (1 - _QUICK - _EARLY) * each
+
+
+def _draw_until(sampler: Sampler, test: Trial, total: int) -> None:
+    while test.tested.drawn < total:
+        size = min(sampler.chunk, total - test.tested.drawn)
+        test.tested.add(*sampler.both(size))
+
+
+def _looks_certain(quick: list[Candidate], first: Outputs, other: Outputs) -> bool:
+    """Whether a first glance shows something that one input gives often and the other never."""
+    for candidate in quick:
+        sides = (first, other)
+        seen = [int(candidate.event.mask(side).sum()) for side in sides]
+        mine, others = seen[candidate.first], seen[1 - candidate.first]
+        if (
+            others
+            or mine < 0.02 * len(first)
+            or not candidate.parameter.exceeded_by(candidate.score)
+        ):
+            return False
+    return True
+
+
+def _compared(sampler: Sampler, found: list[list[Candidate]], pace: Pace) -> list[Candidate]:
+    """The best event a parameter by outputs of their own; the weaker ones go on the way."""
+    fields = [EventComparison.of(some) for some in found if some]
+    drop_at = 1 << 14
+    drawn = 0
+    while not pace.comparing_is_over(sampler, drawn):
+        size = pace.next_chunk(sampler, comparing=True)
+        first, other = sampler.both(size)
+        drawn += size
+        for field in fields:
+            field.add(first, other)
+            if drawn >= drop_at:
+                field.keep(max(3, len(field.candidates) // 2), pace.expected_tests(sampler))
+        drop_at = 4 * drop_at if drawn >= drop_at else drop_at
+    tested = pace.expected_tests(sampler)
+    return [field.pick(tested) if field.drawn else field.candidates[0] for field in fields]
+
+
+def _check_alive(sampler: Sampler, first: Outputs, other: Outputs) -> None:
+    """A function that only ever raises, whatever the input, is not what anybody wants to audit."""
+    reader = sampler.reader
+    kinds = [
+        {error_kind(reader, form) for form in np.unique(side.forms)} for side in (first, other)
+    ]
+    if kinds[0] == kinds[1] and None not in kinds[0]:
+        raise InvalidArgument(
+            name="run",
+            expected="a function that returns an output for both inputs",
+            given=f"one that always ended in {', '.join(sorted(map(str, kinds[0])))}",
+            hint="it is called as run(input), or with batched=True as run(input, size=n)",
+        )
+
+
+# -- bars for a picture of the two output laws -----------------------------------------------------
+
+
+_BARS: Final = 48
+_FEW: Final = 16  # different values, or kinds, that get a bar each
+_TAIL: Final = 0.002  # on each side, put together into the outermost bars
+
+
+def bars(event: SampledEvent, first: Outputs, other: Outputs) -> tuple[Bar, ...]:
+    """Shares of both inputs' outputs in each bar, and how much of it the event takes."""
+    found = _ranges if event.partition.ordered else _kinds
+    return tuple(found(event, first, other))
+
+
+def _kinds(event: SampledEvent, first: Outputs, other: Outputs) -> Iterator[Bar]:
+    """The commonest, where they are many: half of them of the event, half of the rest."""
+    cut, naming = event.partition, event.feature.words or str
+    p, q = (cut.counts(event.feature.column(side)) / max(1, len(side)) for side in (first, other))
+    order = np.argsort(-(p + q), kind="stable")
+    order = order[(p + q)[order] > 0]
+    shown = order
+    if len(order) > _FEW:
+        held, half = event.inside[order], _FEW // 2
+        shown = np.concatenate([order[held][:half], order[~held][:half]])
+    for cell in np.sort(shown).tolist():
+        words = "anything rarer" if cell == cut.size - 1 else naming(int(cut.edges[cell]))
+        yield Bar(words, None, None, (float(p[cell]), float(q[cell])), float(event.inside[cell]))
+
+
+def _ranges(event: SampledEvent, first: Outputs, other: Outputs) -> Iterator[Bar]:
+    columns = [np.asarray(event.feature.column(side), np.float64) for side in (first, other)]
+    both = np.concatenate(columns)
+    finite = both[np.isfinite(both)]
+    if finite.size == 0:
+        return
+    held = event.inside[event.partition.cells(finite)]
+    values = np.unique(finite)
+    apart = len(values) <= _FEW  # each value a bar of its own
+    edges = values if apart else _edges(finite, held)
+    size = len(edges) - (not apart)
+    places = np.clip(np.searchsorted(edges, finite, "right") - 1, 0, size - 1)
+    members, all_of_it = np.bincount(places[held], minlength=size), np.bincount(places)
+    ends = np.cumsum([np.isfinite(column).sum() for column in columns])
+    p = np.bincount(places[: ends[0]], minlength=size) / max(1, len(first))
+    q = np.bincount(places[ends[0] :], minlength=size) / max(1, len(other))
+    for i in range(size):
+        start, end = float(edges[i]), float(edges[i if apart else i + 1])
+        words = f"{start:.6g}" if apart else f"{start:.6g} to {end:.6g}"
+        inside = float(members[i] / all_of_it[i]) if i < len(all_of_it) and all_of_it[i] else 0.0
+        yield Bar(words, start, end, (float(p[i]), float(q[i])), inside)
+
+
+def _edges(finite: FloatArray, held: NDArray[np.bool_]) -> NDArray[Any]:
+    """Equal bars between the tails: whole numbers in their middle; for others, an edge is where
+    the event begins or ends."""
+    low, high = np.quantile(finite, [_TAIL, 1 - _TAIL])
+    if low == high:
+        low, high = finite.min(), finite.max()
+    if (finite == np.floor(finite)).all() and high - low < 2**50:
+        width = max(1.0, float(np.ceil((high - low + 1) / _BARS)))
+        low = np.floor(low) - 0.5
+        return np.asarray(low + width * np.arange(np.ceil((high + 0.5 - low) / width) + 1))
+    order = np.argsort(finite)
+    cuts = finite[order][1:][np.diff(held[order])]
+    inner = cuts[(low < cuts) & (cuts < high)]
+    width = high / _BARS - low / _BARS
+    low -= (low - inner[0]) % width if len(inner) else 0.0
+    return np.asarray(low + width * np.arange(_BARS + 2))
+
+
+# -- the audit -------------------------------------------------------------------------------------
+
 
 # Of the risk, for a trial in batches. If a batch raises, a second trial has the rest: without an
 # error the first is what it would have been one by one, so each errs at most at its own rate.
@@ -110,7 +505,7 @@ def audit(
 
 def _finding(
     claim: Guarantee,
-    asked: Question,
+    asked: ClaimParameters,
     sampler: Sampler,
     test: Trial,
     risk: float,
@@ -146,7 +541,7 @@ def _finding(
     )
 
 
-def _witness(asked: Question, sampler: Sampler, test: Trial, place: int) -> Witness:
+def _witness(asked: ClaimParameters, sampler: Sampler, test: Trial, place: int) -> Witness:
     candidate, counts = test.tested.candidates[place], test.tested.counts(place)
     p, q = corners(counts, test.risk)
     by_epsilon = asked.reported.name == "epsilon"

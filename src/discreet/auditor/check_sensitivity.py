@@ -2,21 +2,436 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from heapq import heapify, heappop, heappush
+from itertools import groupby, islice, pairwise
 from typing import Any, Literal
 
-from discreet.auditor.moving import TOLERANCE, Move, move, read_norm
+import numpy as np
+
+from discreet.auditor.distance import TOLERANCE, Apart, Move, move, numeric, read_norm
+from discreet.auditor.domains import (
+    ABSENT,
+    KEPT,
+    Changes,
+    NeighbourPair,
+    SearchStream,
+    Sizes,
+    read_domain,
+    starts,
+)
 from discreet.auditor.recorder import Norm
-from discreet.auditor.searching.finding import SensitivityFinding, in_words
-from discreet.auditor.searching.neighbouring import Changes, Sizes
-from discreet.auditor.searching.records import read_domain
-from discreet.auditor.searching.search import Raised, Search
+from discreet.auditor.replay_finding import short
 from discreet.errors import InvalidArgument
 from discreet.exact import Number, integer, non_negative, positive_float
 from discreet.neighbors import Relation
 from discreet.spelling import spelled
+
+# -- the finding -----------------------------------------------------------------------------------
+
+
+_SHOWN = 8  # different records in a row
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityFinding:
+    """How far a function moved between neighbours, at most, among those that were tried.
+
+    ``found`` is exact; it is infinite where one answer is NaN, an error, or of another shape or
+    type, and rounded down for l2. ``worst`` is the pair of datasets, made as small as it can be
+    without losing any of that.
+    """
+
+    violated: bool
+    found: Fraction | float
+    claimed: Fraction
+    norm: str
+    relation: str
+    worst: tuple[Any, Any]
+    why: str  #: for an infinite distance: what differs
+    tried: int
+    seconds: float
+    shown: str = ""  #: the pair in words, where its records were made up
+    apart: str = ""  #: which record differs
+    tolerance: Fraction = Fraction(0)  #: how much more than claimed answers in floats may move
+
+    def __str__(self) -> str:
+        tried = f"in {self.tried:,} {'try' if self.tried == 1 else 'tries'}"
+        if not self.violated:
+            return (
+                f"no violation found: the largest change {tried} was {short(self.found)} in "
+                f"{self.norm}, and {short(self.claimed)} is claimed under {self.relation}"
+                f"{self._within()}. That is not a proof"
+            )
+        sizes = " and ".join(f"{_length(one):,}" for one in self.worst)
+        lines = [
+            f"violated: neighbours under {self.relation} were found {tried} whose answers are "
+            f"{short(self.found)} apart in {self.norm}, and {short(self.claimed)} is claimed"
+        ]
+        if math.isinf(self.found):
+            lines.append(f"- {self.why}")
+        lines.append(f"- worst[0] and worst[1] have {sizes} records; {self.apart}")
+        return "\n".join([*lines, f"- {self.shown}"] if self.shown else lines)
+
+    def _within(self) -> str:
+        if self.found <= self.claimed:
+            return ""
+        kind = "roots" if self.norm == "l2" else "floats"
+        return f", which is within the tolerance of {float(self.tolerance):.2g} for {kind}"
+
+    def to_json(self) -> str:
+        """The same as JSON; records only where they were made up."""
+        return json.dumps(
+            {
+                "route": "sensitivity search",
+                "violated": self.violated,
+                "found": "infinite" if math.isinf(self.found) else str(self.found),
+                "claimed": str(self.claimed),
+                "norm": self.norm,
+                "relation": self.relation,
+                "why": self.why,
+                "sizes": [_length(one) for one in self.worst],
+                "worst": self.shown or None,
+                "apart": self.apart,
+                "tolerance": str(self.tolerance),
+                "tried": self.tried,
+                "seconds": self.seconds,
+                "words": str(self),
+            },
+            ensure_ascii=False,
+        )
+
+
+def in_words(lists: tuple[Sequence[Any], Sequence[Any]]) -> str:
+    """Two lists of records; equal ones in a row are counted.
+
+    >>> in_words(([1, 1, 1, 2], []))
+    '[1 × 3, 2] and []'
+    """
+    return " and ".join(f"[{_records(one)}]" for one in lists)
+
+
+def _records(records: Sequence[Any]) -> str:
+    runs = [(repr(_plain(same[0])), len(same)) for same in (list(g) for _, g in groupby(records))]
+    told = [text if many == 1 else f"{text} × {many}" for text, many in runs[:_SHOWN]]
+    return ", ".join([*told, "..."] if len(runs) > _SHOWN else told)
+
+
+def _plain(record: Any) -> Any:
+    return record.item() if hasattr(record, "item") else record
+
+
+def _length(dataset: Any) -> int:
+    return len(dataset)
+
+
+# -- chains of neighbours, and where the answer leaps ----------------------------------------------
+# Each dataset on a chain is a neighbour of the next. If the answers at two places are further apart
+# than the number of steps between them allows, some step between is too large, and halving finds
+# it; so does it find a step that stands out, at a size or a sum where something overflows or
+# changes over.
+
+
+LONGEST = 1024  # steps
+_HALVINGS = 24
+
+Distance = Fraction | float  # infinity is a float
+Between = Callable[[Any, Any], Distance]
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Records that come one by one, or take the place of the same record one by one."""
+
+    records: tuple[Any, ...]
+    base: Any  # ABSENT under add-remove
+    first: int = 0  # records before any step
+
+    @property
+    def steps(self) -> int:
+        """How many there are."""
+        return len(self.records) - self.first
+
+    def at(self, step: int) -> list[Any]:
+        """The dataset after so many steps."""
+        done = self.first + step
+        rest = [] if self.base is ABSENT else [self.base] * (len(self.records) - done)
+        return [*self.records[:done], *rest]
+
+    def pair(self, step: int) -> NeighbourPair:
+        """The two datasets before and after a step."""
+        data = self.at(step)
+        place = self.first + step
+        both = tuple(data if self.base is ABSENT else [*data[:place], *data[place + 1 :]])
+        return NeighbourPair(both, self.base, self.records[place], place=place)
+
+
+def chains(changes: Changes, stream: SearchStream) -> Iterator[Chain]:
+    """Copies of each end, copies of every edge, then different records, again and again."""
+    edges = changes.domain.edges
+    for edge, base in ((edges[1], edges[0]), (edges[0], edges[1])):
+        yield _chain(changes, [edge] * LONGEST, base)
+    yield _chain(changes, _rising(edges), edges[0])
+    while True:
+        yield _chain(changes, changes.domain.spread(stream, LONGEST), edges[0])
+
+
+def _rising(edges: tuple[Any, ...]) -> list[Any]:
+    """The same number of copies of each, the smallest first; what is no number comes last."""
+    with suppress(TypeError, ValueError):  # records without an order
+        edges = tuple(sorted(edges, key=lambda edge: (edge != edge, edge)))
+    copies = LONGEST // len(edges)
+    return [edge for edge in edges for _ in range(max(1, copies))]
+
+
+def _chain(changes: Changes, records: list[Any], base: Any) -> Chain:
+    """As long as datasets may be."""
+    sizes = changes.sizes
+    if changes.relation is Relation.ADD_REMOVE:
+        many = min(sizes.usual, sizes.least + LONGEST)
+        enough = [records[i % len(records)] for i in range(many)]
+        return Chain(tuple(enough), ABSENT, sizes.least)
+    many = max(sizes.least, min(sizes.usual, LONGEST))
+    enough = [records[i % len(records)] for i in range(min(many, LONGEST))]
+    return Chain((*[base] * (many - len(enough)), *enough), base, many - len(enough))
+
+
+def jumps(
+    chain: Chain, answer: Callable[[list[Any]], Any], between: Between
+) -> Iterator[NeighbourPair]:
+    """Steps that stand out. Answers at 0, 1, 2, 4, 8, ... steps and half-way between; where the
+    half-way answer is not half-way, what is left is halved again, the steepest part first."""
+    known: dict[int, Any] = {}
+
+    def steep(low: int, high: int) -> Distance:
+        for step in (low, high):
+            if step not in known:
+                known[step] = answer(chain.at(step))
+        return between(known[low], known[high]) / (high - low)
+
+    ends = sorted({0, chain.steps, *(2**i for i in range(chain.steps.bit_length()))})
+    parts = [(-steep(low, high), low, high) for low, high in pairwise(ends)]
+    heapify(parts)
+    for turn in range(len(parts) + _HALVINGS):
+        while parts and parts[0][2] - parts[0][1] == 1:
+            _, low, _ = heappop(parts)
+            if turn:  # single steps at the start of a chain are tried anyway
+                yield chain.pair(low)
+        if not parts:
+            return
+        _, low, high = heappop(parts)
+        middle = (low + high) // 2
+        halves = [steep(low, middle), steep(middle, high)]
+        if _level(halves[0], halves[1]):
+            continue  # a straight line, as far as this tells
+        heappush(parts, (-halves[0], low, middle))
+        heappush(parts, (-halves[1], middle, high))
+
+
+def _level(one: Distance, other: Distance) -> bool:
+    """Equal, but for what floats round off."""
+    if math.isinf(one) or math.isinf(other):
+        return False
+    x, y = Fraction(one), Fraction(other)
+    return abs(x - y) <= TOLERANCE * max(x, y)
+
+
+# -- the search ------------------------------------------------------------------------------------
+# Known shapes, then climbing from the best. Nothing is drawn at random: the same search tries the
+# same pairs in the same order.
+
+
+_KEPT = 6  # pairs to climb from
+_SHRINKS = 400
+_SIMPLE = (0, 0.0, 1, 1.0)
+_CHAINED = 250  # tries between two chains
+_SEARCHING = 0.8  # of the seconds; the rest is for making the worst pair small
+
+
+@dataclass(frozen=True)
+class RaisedAnswer:
+    """A function's answer when it has none."""
+
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredPair:
+    """A pair and how far apart its answers are."""
+
+    pair: NeighbourPair
+    distance: Fraction | float
+    exceeds: bool
+    answers: tuple[Any, Any]
+    why: str = ""
+
+
+class Search:
+    """Tries pairs, and remembers the worst."""
+
+    def __init__(
+        self,
+        f: Callable[[Any], Any],
+        changes: Changes,
+        *,
+        norm: Norm,
+        claimed: Fraction,
+        tolerance: Fraction,
+        tries: int | None,
+        seconds: float | None,
+    ) -> None:
+        self.f, self.changes, self.norm, self.claimed = f, changes, norm, claimed
+        self.tolerance, self.tries, self.seconds = tolerance, tries, seconds
+        self.tried, self.answered, self.numeric = 0, 0, False
+        self.best: list[MeasuredPair] = []  # to climb from
+        self.worst: MeasuredPair | None = None  # the smallest pair that moved most
+        self._begun = time.monotonic()
+
+    @property
+    def spent(self) -> float:
+        """Seconds so far."""
+        return time.monotonic() - self._begun
+
+    @property
+    def late(self) -> bool:
+        """Is the time up?"""
+        return self.seconds is not None and self.spent >= self.seconds
+
+    def run(self) -> None:
+        """Until tries or seconds are used up, or nothing worse can come."""
+        for pair in self._pairs():
+            if self._over(_SEARCHING) or self._hopeless():
+                return
+            self._keep(self.look(pair))
+
+    def look(self, pair: NeighbourPair) -> MeasuredPair:
+        """How far apart the answers are."""
+        self.tried += 1
+        x, y = (self.answer(data) for data in pair.datasets(self.changes.domain))
+        if isinstance(x, RaisedAnswer) or isinstance(y, RaisedAnswer):
+            if x == y:
+                return MeasuredPair(pair, Fraction(0), False, (x, y))
+            told = [a.kind if isinstance(a, RaisedAnswer) else "an answer" for a in (x, y)]
+            why = f"f gives {told[0]} on one, {told[1]} on the other"
+            return MeasuredPair(pair, math.inf, True, (x, y), why)
+        self.answered += 1
+        self.numeric = self.numeric or numeric(x) or numeric(y)
+        moved = move(x, y)
+        if isinstance(moved, Apart):
+            return MeasuredPair(pair, math.inf, True, (x, y), f"of the answers, {moved.words}")
+        exceeds = moved.exceeds(self.claimed, self.norm, tolerance=self.tolerance)
+        return MeasuredPair(pair, moved.size(self.norm), exceeds, (x, y))
+
+    def answer(self, data: Any) -> Any:
+        """What f says; an error is an answer too. The data is a copy: f may change it."""
+        try:
+            with np.errstate(all="ignore"):
+                return self.f(copy.copy(data))
+        except Exception as error:
+            return RaisedAnswer(type(error).__name__)
+
+    def shrink(self) -> MeasuredPair:
+        """The worst pair with as few and as simple records as show the same distance, but for
+        what floats round off."""
+        assert self.worst is not None
+        seen, left = self.worst, _SHRINKS
+        least = seen.distance if math.isinf(seen.distance) else seen.distance / (1 + TOLERANCE)
+        progress = True
+        while progress and left > 0:
+            progress = False
+            for pair in self._smaller(seen.pair):
+                left -= 1
+                if left <= 0 or self.late:
+                    return seen
+                new = self.look(pair) if self.changes.fits(pair) else None
+                if new is not None and new.exceeds and new.distance >= least:
+                    seen, progress = new, True
+                    break
+        return seen
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _pairs(self) -> Iterator[NeighbourPair]:
+        begun = (pair for pair in starts(self.changes) if self.changes.fits(pair))
+        stream, ways = SearchStream("search"), chains(self.changes, SearchStream("chains"))
+        for turn in range(1 << 62):
+            start = next(begun, None) if turn < 200 or turn % 3 == 0 else None
+            if turn % _CHAINED == _CHAINED // 2:
+                for chain in islice(ways, 4 if turn < _CHAINED else 1):
+                    yield from jumps(chain, self._on_the_way, self._between)
+            if start is not None:
+                yield start
+            elif turn % 3 == 1 or not self.best:
+                yield self.changes.fresh(stream, turn)
+            else:
+                yield self.changes.changed(stream.choose(self.best).pair, stream)
+
+    def _on_the_way(self, records: list[Any]) -> Any:
+        """The answer for a dataset on a chain; none if time is up."""
+        if self._over(_SEARCHING):
+            return None
+        self.tried += 1
+        return self.answer(self.changes.domain.dataset(records))
+
+    def _between(self, x: Any, y: Any) -> Fraction | float:
+        if isinstance(x, RaisedAnswer) or isinstance(y, RaisedAnswer):
+            return Fraction(0) if x == y else math.inf
+        moved = move(x, y)
+        return math.inf if isinstance(moved, Apart) else moved.size(self.norm)
+
+    def _hopeless(self) -> bool:
+        return self.worst is not None and math.isinf(self.worst.distance)
+
+    def _keep(self, seen: MeasuredPair) -> None:
+        """Among the best; of two equally far apart, the later one, so that climbing moves on."""
+        if self.worst is None or _rank(seen) > _rank(self.worst):
+            self.worst = seen
+        others = [one for one in self.best if one.distance != seen.distance]
+        self.best = sorted([seen, *others], key=lambda one: one.distance, reverse=True)[:_KEPT]
+
+    def _over(self, share: float) -> bool:
+        if self.tries is not None and self.tried >= self.tries:
+            return True
+        return self.seconds is not None and self.spent >= share * self.seconds
+
+    def _smaller(self, pair: NeighbourPair) -> Iterator[NeighbourPair]:
+        both = pair.both
+        if pair.order != KEPT:
+            yield replace(pair, order=KEPT)
+        piece = len(both)
+        while piece:
+            for start in range(0, len(both), piece):
+                yield replace(pair, both=(*both[:start], *both[start + piece :]))
+            piece //= 2
+        simple = [edge for edge in self.changes.domain.edges if _is_simple(edge)]
+        for value in simple:
+            for i in range(min(len(both), 8)):
+                if not _is_simple(both[i]):
+                    yield replace(pair, both=(*both[:i], value, *both[i + 1 :]))
+            if not _is_simple(pair.left) and self.changes.relation.add_remove_steps == 2:
+                yield replace(pair, left=value)
+            if not _is_simple(pair.right):
+                yield replace(pair, right=value)
+
+
+def _rank(seen: MeasuredPair) -> tuple[Fraction | float, int]:
+    return seen.distance, -len(seen.pair.both)
+
+
+def _is_simple(record: Any) -> bool:
+    return isinstance(record, int | float) and record in _SIMPLE
+
+
+# -- the check -------------------------------------------------------------------------------------
+
 
 _TRIES = 2000
 _SECONDS = 5.0
@@ -112,7 +527,7 @@ add-remove. That is not a proof
 def _check_numeric(search: Search) -> None:
     """Text has no sensitivity, and neither has nothing."""
     assert search.worst is not None
-    given = [one for one in search.worst.answers if not isinstance(one, Raised)]
+    given = [one for one in search.worst.answers if not isinstance(one, RaisedAnswer)]
     if search.answered and not search.numeric:
         raise InvalidArgument(
             name="f",
@@ -128,7 +543,7 @@ def _check_exact(search: Search) -> None:
     datasets = search.worst.pair.datasets(search.changes.domain)
     for data, x in zip(datasets, search.worst.answers, strict=True):
         y = search.answer(data)  # once more
-        moved = None if isinstance(x, Raised) or isinstance(y, Raised) else move(x, y)
+        moved = None if isinstance(x, RaisedAnswer) or isinstance(y, RaisedAnswer) else move(x, y)
         same = x == y if moved is None else isinstance(moved, Move) and moved.size("l0") == 0
         if not same:
             raise InvalidArgument(

@@ -78,9 +78,9 @@ class Subject:
         """
         if not (hasattr(self.mechanism, "law") and hasattr(self.mechanism, "inputs")):
             return []
-        from discreet.auditor.telling import telling_pairs
+        from discreet.auditor.choose_pair import distinguishing_pairs
 
-        found = telling_pairs(self.mechanism, claim) + ([] if worst is None else [worst])
+        found = distinguishing_pairs(self.mechanism, claim) + ([] if worst is None else [worst])
         released = {repr(pair): pair for pair in map(self._as_released, found)}
         return [pair for pair in released.values() if self._takes(pair[0])]
 

@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet import canonical
-from discreet.certificate.form import misfits
+from discreet.certificate.json_schema import misfits
 from discreet.errors import InvalidArgument
 from discreet.exact import round_up
 from discreet.guarantees import Guarantee
 from discreet.printable import one_line
 
 if TYPE_CHECKING:
-    from discreet.certificate.verdict import Verdict
     from discreet.ledger.ledger import Ledger
+
+
+# -- certificate -----------------------------------------------------------------------------------
+
 
 FORMAT: Final = "discreet certificate"
 VERSION: Final = 1
@@ -119,7 +122,7 @@ class Certificate:
         Parquet, Arrow, or a result) which values it must be about. What is left out is not
         checked, and the verdict says so.
         """
-        from discreet.certificate.verifying import verify
+        from discreet.certificate.verification import verify
 
         return verify(self, ledger=ledger, public_key=public_key, result=result)
 
@@ -184,3 +187,38 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError
     return found
+
+
+# -- verdict: what is proved, what is not, what failed ---------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Sentences under three headings. ``ok`` means that nothing failed, not that all is proved.
+
+    >>> print(Verdict(proved=("the sums add up",), trusted=("the data",), failed=()))
+    Proved:
+      - the sums add up
+    Taken on trust:
+      - the data
+    """
+
+    proved: tuple[str, ...]
+    trusted: tuple[str, ...]
+    failed: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Did nothing fail?"""
+        return not self.failed
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        parts = (("Failed", self.failed), ("Proved", self.proved), ("Taken on trust", self.trusted))
+        lines = []
+        for title, sentences in parts:
+            if sentences:
+                lines += [f"{title}:", *(f"  - {one_line(sentence)}" for sentence in sentences)]
+        return "\n".join(lines)

@@ -1,25 +1,85 @@
 """A record for the OpenDP Deployments Registry: a certificate in the registry's YAML form.
 
-The registry (github.com/opendp/deployments-registry-data) keeps one YAML file a deployment, checked
-by ``schemas/deployments-schema.yaml``. This writes the form of commit 057e5d8 of that file, with
-the sections basic, dp_variant, privacy_loss, deployment_model, implementation and administrative.
-What a certificate cannot know (who publishes, what for, which region) is asked for.
+The registry (github.com/opendp/deployments-registry-data) keeps one YAML file for each deployment,
+checked by ``schemas/deployments-schema.yaml``. This writes the form of commit 057e5d8 of that file,
+with the sections basic, dp_variant, privacy_loss, deployment_model, implementation and
+administrative. What a certificate cannot know (who publishes, what for, which region) is asked for.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final, Literal
 
 from discreet.certificate.certificate import Certificate
-from discreet.certificate.form import misfits
-from discreet.certificate.yaml_text import yaml_text
+from discreet.certificate.json_schema import misfits
 from discreet.errors import InvalidArgument
 from discreet.exact import number, round_up
 from discreet.printable import one_line
 from discreet.query.numbers import short
+
+# -- YAML of maps, lists, texts and numbers: scalars are JSON --------------------------------------
+
+
+def yaml_text(document: dict[str, Any]) -> str:
+    """Blocks, two spaces deeper each; texts in double quotes, so that none is taken for a date,
+    a number or a flag; long ones of several lines as literal blocks.
+
+    >>> print(yaml_text({"name": "no", "parts": [{"epsilon": 0.5}, {"epsilon": 1e-06}]}), end="")
+    name: "no"
+    parts:
+      - epsilon: 0.5
+      - epsilon: 1.0e-06
+    """
+    return "".join(f"{line}\n" for line in _block(document))
+
+
+def _block(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _entry(f"{name}:", each)
+        return
+    for each in value:
+        if isinstance(each, dict) and each:
+            first, *rest = _block(each)
+            yield f"- {first}"
+            yield from (f"  {line}" for line in rest)
+        else:
+            yield from _entry("-", each)
+
+
+def _entry(head: str, value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list) and value:
+        yield head
+        yield from (f"  {line}" for line in _block(value))
+    elif isinstance(value, str) and _is_literal(value):
+        yield f"{head} |-"
+        yield from (f"  {line}" for line in value.split("\n"))
+    else:
+        yield f"{head} {_scalar(value)}"
+
+
+def _is_literal(text: str) -> bool:
+    """Several lines, each of plain characters, none of which is blank or begins with a space."""
+    lines = text.split("\n")
+    return len(lines) > 1 and all(
+        line.isprintable() and line.strip() and not line[0].isspace() for line in lines
+    )
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, float):
+        # YAML 1.1 wants a point in a number with an exponent, or takes it for text.
+        digits, e, exponent = repr(value).partition("e")
+        return f"{digits if '.' in digits or not e else f'{digits}.0'}{e}{exponent}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+# -- the record ------------------------------------------------------------------------------------
+
 
 CURATORS: Final = ("Government", "Industry", "Nonprofit")
 SECTORS: Final = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")

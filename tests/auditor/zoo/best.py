@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.auditor.region import expected_counts, least
-from discreet.auditor.statistical.parameters import Parameter, question
+from discreet.auditor.sampling.parameters import Parameter, question
+from discreet.auditor.sampling.region import expected_counts, least
 from tests.auditor.zoo.case import Case
 from tests.auditor.zoo.laws import Floats, Laws, loss_order
 

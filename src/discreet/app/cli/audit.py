@@ -23,7 +23,7 @@ from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from discreet.auditor.subject import Subject
-    from discreet.auditor.verification import Verification
+    from discreet.auditor.verify import Verification
     from discreet.guarantees import Guarantee
 
 _LECTURES = "lectures"

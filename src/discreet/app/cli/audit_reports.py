@@ -12,7 +12,7 @@ from discreet.app.cli.printing import note, say, show_document
 
 if TYPE_CHECKING:
     from discreet.auditor.finding import Finding
-    from discreet.auditor.verification import Verification
+    from discreet.auditor.verify import Verification
 
 _LONGEST: Final = 60  # letters of an input
 _NOT_RUN: Final = (

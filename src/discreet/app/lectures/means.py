@@ -12,8 +12,7 @@ import numpy as np
 
 from discreet.app.lectures.claim import Check, ClaimReport, Measured, shown
 from discreet.app.lectures.trial import FromLaw, greatest_loss, holds, pinned
-from discreet.auditor.check_sensitivity import check_sensitivity
-from discreet.auditor.searching.finding import SensitivityFinding
+from discreet.auditor.check_sensitivity import SensitivityFinding, check_sensitivity
 from discreet.guarantees import Pure
 from discreet.laws import DiscreteLaplace, Gibbs
 from discreet.laws.real_laplace import RealLaplace

@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.app.lectures.claim import Measured, shown
-from discreet.auditor.verification import Verification
-from discreet.auditor.verify import verify
+from discreet.auditor.verify import Verification, verify
 from discreet.errors import InternalError
 from discreet.guarantees import Approx, Guarantee, Pure
 

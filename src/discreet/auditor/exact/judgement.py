@@ -1,0 +1,723 @@
+"""One claim against one order of two laws: does it hold, by how much, and which event shows it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from discreet.auditor.exact.comparison import compare
+from discreet.auditor.exact.half_lines import HalfLines
+from discreet.auditor.exact.known_laws import is_noise, is_ours
+from discreet.auditor.exact.partitions import Parts
+from discreet.auditor.exact.sides import BITS, ShownEvent, Side
+from discreet.balls import ball, lower, precision, upper
+from discreet.guarantees import (
+    GDP,
+    ZCDP,
+    Approx,
+    BoundedRange,
+    Composition,
+    Guarantee,
+    LaplacePair,
+    Pure,
+    ResponsePair,
+    SampledPair,
+    TotalVariation,
+)
+from discreet.laws import Gibbs
+from discreet.laws.mixture import Mixture
+from discreet.laws.sharp import sharp
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from discreet.guarantees import Guarantee
+
+
+# -- Rényi divergences of every order --------------------------------------------------------------
+# (α − 1)·D_α is convex in α, so a grid of orders will do.
+
+
+_MOST_CELLS = 400
+
+
+@dataclass(frozen=True)
+class OrdersVerdict:
+    """Whether D_α ≤ ρ·α for all α > 1, and the largest D_α/α seen."""
+
+    holds: bool | None
+    tied: bool
+    found: tuple[float, float]
+    at: Fraction  #: an ε at which an event shows the most
+    note: str = ""
+
+
+def judge_orders(side: Side, rho: Fraction) -> OrdersVerdict | None:
+    """Decide ρ-zCDP for P against Q; None where divergences are not computed."""
+    if isinstance(side, HalfLines) and side.kind not in ("RealGaussian", "RealLaplace"):
+        return None
+    if isinstance(side, HalfLines) and side.kind == "RealGaussian":
+        exact = (side.first.center - side.second.center) ** 2 / (2 * side.first.variance)
+        value = ball(exact)
+        return OrdersVerdict(exact <= rho, False, (lower(value), upper(value)), exact)
+    if not isinstance(side, HalfLines | Parts):
+        return None
+    loss = side.loss(rho)
+    if loss.ball is None or not loss.complete:
+        infinite = loss.ball is None
+        found = (math.inf, math.inf) if infinite else (0.0, math.inf)
+        return OrdersVerdict(False if infinite else None, False, found, rho)
+    # From α = loss/ρ on, D_α ≤ D_∞ ≤ ρ·α. Below, L(α) = (α − 1)·D_α = log Σ p^α·q^(1−α) is
+    # convex with L(1) = 0; on each cell its chord must stay below ρ·α·(α − 1).
+    last = Fraction(upper(loss.ball)) / rho if rho else Fraction(10**6)
+    if last <= 1:
+        return OrdersVerdict(True, False, (0.0, upper(loss.ball)), rho, "the largest loss is below")
+    return _cells(side, rho, last)
+
+
+def _cells(side: HalfLines | Parts, rho: Fraction, last: Fraction) -> OrdersVerdict:
+    """Refine the cells until each is decided."""
+    known: dict[Fraction, arb] = {Fraction(1): ball(0)}
+
+    def grown(order: Fraction) -> arb:
+        if order not in known:
+            value = side.renyi(order)
+            assert value is not None
+            known[order] = value
+        return known[order]
+
+    slope = _divergence(side)  # L′(1), the Kullback-Leibler divergence
+    best, best_at = slope, Fraction(1)
+    cells = [(Fraction(1), last)]
+    holds: bool | None = not slope > ball(rho)
+    steps = 0
+    with precision(BITS):
+        while cells and holds:
+            a, b = cells.pop()
+            steps += 1
+            for order in (a, b):
+                if order > 1:
+                    ratio = grown(order) / ball(order * (order - 1))
+                    if float(ratio) > float(best):
+                        best, best_at = ratio, order
+                    if ratio > ball(rho):
+                        holds = False
+            if not _below(a, b, grown(a), grown(b), rho, slope if a == 1 else None):
+                if steps > _MOST_CELLS or b - a < Fraction(1, 10**6):
+                    holds = None if holds else holds
+                    break
+                middle = (a + b) / 2
+                cells += [(middle, b), (a, middle)]
+    high = upper(ball(rho)) if holds else math.inf
+    found = (lower(best), max(high, upper(best)) if holds is None else upper(best))
+    at = Fraction(float(best)) * (2 * best_at - 1)
+    note = f"the divergence of order {float(best_at):.4g} is the largest for its order"
+    return OrdersVerdict(holds, False, found, at, note)
+
+
+def _below(
+    a: Fraction, b: Fraction, at_a: arb, at_b: arb, rho: Fraction, slope: arb | None
+) -> bool:
+    """Whether the chord from a to b stays below ρ·α·(α − 1).
+
+    The chord less the parabola is concave, largest at α* = (m + ρ)/(2ρ) for a slope m. In the
+    first cell the chord starts where the parabola does, with the slope m of the chord, and
+    α·(α − 1)·ρ ≥ (α − 1)·ρ there: m ≤ ρ is enough.
+    """
+    m = (at_b - at_a) / ball(b - a)
+    if slope is not None:
+        return bool(m <= ball(rho))
+    top = Fraction(float((m + ball(rho)) / ball(2 * rho)))
+    top = min(max(top, a), b)
+    # Any point bounds a concave function with its slope there: check both ends and the top.
+    value = at_a + m * ball(top - a) - ball(rho * top * (top - 1))
+    tilt = abs(m + ball(rho - 2 * rho * top)) * ball(b - a) if a < top < b else ball(0)
+    ends = (at_a - ball(rho * a * (a - 1)), at_b - ball(rho * b * (b - 1)))
+    return bool(value + tilt <= 0) and all(bool(end <= 0) for end in ends)
+
+
+def _divergence(side: HalfLines | Parts) -> arb:
+    """Σ p·log(p/q)."""
+    if isinstance(side, HalfLines):
+        return side.divergence()
+    total = ball(0)
+    with precision(BITS):
+        for part in side.parts:
+            if not part.first.is_zero():
+                total += part.first * (part.first / part.second).log()
+    return total
+
+
+# -- a whole profile against another ---------------------------------------------------------------
+# H(x) ≤ δ(x) for every x ≥ 0, from finitely many x. Both are convex in K = e^x. Between two grid
+# points the hockey stick H lies below its chord, and the claim δ above the secants of the cells on
+# either side, extended. Where the one lies below the other the cell is decided; else it is halved.
+
+
+FLOOR = 1e-12  # down to which claimed δ the profile is checked, where it never ends
+_FARTHEST = 10_000
+_FAR_OUT = 1 << 40
+_FIRST = 16
+_MOST = 600
+_MOST_SLOW = 150  # where each hockey stick takes a search
+_TIE = Fraction(1, 10**18)
+_LEAST = Fraction(1, 1000)  # sizes below count as this one: balls have 80 bits of the whole
+_ZERO = Fraction(1, 10**28)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a walk along the profile found, at the x where the claim is most used up."""
+
+    holds: bool | None
+    tied: bool
+    claimed: float  #: δ at `at`
+    found: tuple[float, float]  #: the hockey stick there
+    at: Fraction
+    note: str
+
+
+class _Walk:
+    """Values at the x asked for, each computed once."""
+
+    def __init__(self, side: Side, claim: Guarantee) -> None:
+        self.side, self.claim = side, claim
+        self._stick: dict[Fraction, arb] = {}
+        self._claim: dict[Fraction, arb] = {}
+
+    def stick(self, x: Fraction) -> arb:
+        if x not in self._stick:
+            self._stick[x] = self.side.hockey(x)
+        return self._stick[x]
+
+    def promised(self, x: Fraction) -> arb:
+        if x not in self._claim:
+            self._claim[x] = promised(self.claim, x)
+        return self._claim[x]
+
+
+@lru_cache(maxsize=4096)
+def promised(claim: Guarantee, x: Fraction) -> arb:
+    """δ(x) of the claim as a ball, the larger of its two orders; for x < 0 by symmetry."""
+    if isinstance(claim, Composition):  # it answers with floats, rounded up
+        return ball(Fraction(claim.delta(x)))
+    values = []
+    for own, other in claim._orders:
+        if x >= 0:
+            values.append(sharp(lambda own=own: own(x)))  # type: ignore[misc]
+        else:
+            values.append(
+                sharp(lambda other=other: -ball(x).expm1() + ball(x).exp() * other(-x))  # type: ignore[misc]
+            )
+    largest = values[0]
+    with precision(BITS):
+        for value in values:
+            largest = largest.max(value)
+        return largest.min(ball(1))
+
+
+def scan(side: Side, claim: Guarantee) -> Scan:
+    """Decide the whole profile for P against Q."""
+    walk = _Walk(side, claim)
+    points = _grid(side, claim)
+    end = points[-1]
+    tied = False
+    with precision(BITS):
+        cells = list(pairwise(points))
+        budget = _MOST if side.kinks() is not None else _MOST_SLOW
+        checked: set[Fraction] = set()
+        undecided: list[tuple[Fraction, Fraction]] = []
+        for x in points:
+            verdict, tie = _point(walk, x)
+            checked.add(x)
+            tied |= tie
+            if verdict is False:
+                return _result(walk, False, tied, [x], "")
+            if verdict is None:
+                undecided.append((x, x))
+        convex = claim._convex
+        while cells:
+            a, b = cells.pop()
+            verdict, tie = _cell(walk, a, b, convex)
+            tied |= tie and verdict is not False
+            if verdict:
+                continue
+            budget -= 1
+            if budget < 0 or b - a < Fraction(1, 10**7):
+                undecided.append((a, b))
+                break
+            short = _short((a + b) / 2, a, b)
+            point, tie = _point(walk, short)
+            checked.add(short)
+            tied |= tie
+            if point is False:
+                return _result(walk, False, tied, [short], "")
+            cells += [(short, b), (a, short)]
+        kept, tie = _ends(walk, claim, end)
+        tied |= tie
+        if kept is False:
+            return _result(walk, False, tied, [end], "")
+        note = "between grid points, to one part in 10⁶" if isinstance(claim, Composition) else ""
+        if undecided:
+            a, b = undecided[0]
+            note = f"undecided between ε = {float(a):.6g} and {float(b):.6g}"
+        elif kept is None:
+            note = (
+                f"kept up to ε = {float(end):.4g}, where the claimed δ is "
+                f"{upper(walk.promised(end)):.2g}; undecided beyond"
+            )
+        holds = None if undecided or kept is None else True
+        return _result(walk, holds, tied, sorted(checked), note)
+
+
+def _grid(side: Side, claim: Guarantee) -> list[Fraction]:
+    """From 0 to where the claim or the hockey stick ends, with the bends of either."""
+    if isinstance(claim, Composition):
+        last = claim.delta(_FARTHEST)
+        reach = claim.epsilon(min(1.0, last * (1 + 1e-9) + FLOOR))
+    else:
+        reach = max(claim._reach(FLOOR), claim._reach(FLOOR, swapped=True))
+    end = _short(Fraction(min(reach, _FARTHEST)))
+    if claim._bounded:
+        end += Fraction(1, 64)
+    points = {end * i / _FIRST for i in range(_FIRST + 1)}
+    kinks = side.kinks() or ()
+    if side.ends is not None and side.ends > end:
+        # The claim is looked at until no finite loss is left, however little it still allows.
+        points |= {(end + side.ends) / 2, *(x for x in kinks if x > end)}
+    if side.ends is not None:
+        points |= {side.ends, *_far(side, claim, max(end, side.ends))}
+    points |= {x for x in (*kinks, *_bends(claim)) if 0 <= x <= end}
+    return sorted(points)
+
+
+def _far(side: Side, claim: Guarantee, start: Fraction) -> list[Fraction]:
+    """Where the claim falls below what the hockey stick keeps for ever, if that is too much."""
+    left = side.hockey(start)
+    if isinstance(claim, Composition) or not left > ball(_escape(claim)):
+        return []
+    x = max(start, Fraction(1))
+    while x < _FAR_OUT and not left > promised(claim, x):
+        x *= 2
+    return [x]
+
+
+def _bends(claim: Guarantee) -> list[Fraction]:
+    """Where the claim itself bends, if that is known exactly and a short list."""
+    if isinstance(claim, LaplacePair) and claim.steps is not None and claim.steps <= 64:
+        return [claim.epsilon0 * (claim.steps - 2 * j) / claim.steps for j in range(claim.steps)]
+    if isinstance(claim, LaplacePair | ResponsePair | BoundedRange):
+        return [claim.epsilon0]
+    if isinstance(claim, Composition) or not claim._bounded:
+        return []
+    # An end that is not rational is enclosed, so closely that the cell around it is a tie.
+    high = Fraction(claim.epsilon(0))
+    low = high * (1 - Fraction(1, 1 << 50))
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if promised(claim, middle) > ball(_ZERO) else (low, middle)
+    return [low, high]
+
+
+def _point(walk: _Walk, x: Fraction) -> tuple[bool | None, bool]:
+    if walk.stick(x).is_zero():
+        return True, False
+    excess = walk.stick(x) - walk.promised(x)
+    if excess > 0:
+        return False, False
+    return _sign(excess, walk.promised(x))
+
+
+def _sign(
+    excess: arb, size: arb, tolerance: Fraction = _TIE, least: Fraction = Fraction(0)
+) -> tuple[bool | None, bool]:
+    """Whether the excess is at most 0, and whether that is a tie, to the tolerance.
+
+    What is for certain more than 0 is a tie only in proportion to the claimed δ (or up to the
+    least that is given); what balls cannot tell from 0 may be one of their last bits.
+    """
+    if excess <= 0:
+        return True, False
+    if excess > 0:
+        tied = bool(excess <= (size * ball(tolerance)).max(ball(least)))
+        return tied, tied
+    if excess <= size.max(ball(_LEAST)) * ball(tolerance):
+        return True, True
+    return None, False
+
+
+def _tolerance(claim: Guarantee) -> Fraction:
+    """A composition answers in floats, so between grid points no more than this is decided."""
+    return Fraction(1, 10**6) if isinstance(claim, Composition) else _TIE
+
+
+def _cell(walk: _Walk, a: Fraction, b: Fraction, convex: bool) -> tuple[bool, bool]:
+    """Whether the claim is above the hockey stick between a and b, and whether by a tie."""
+    h1, h2, d1, d2 = walk.stick(a), walk.stick(b), walk.promised(a), walk.promised(b)
+    if h1.is_zero():
+        return True, False
+    # Around an end of the claim that is not rational, it is 0 on one side and not on the other.
+    least = 4 * _ZERO if b - a < _TIE else Fraction(0)
+    if isinstance(walk.claim, Composition):
+        least = _LEAST * _tolerance(walk.claim)
+    quick, tie = _sign(h1 - d2, d2, least=least)  # neither ever increases
+    if quick:
+        return True, tie
+    if not convex:
+        return False, False
+    width = b - a
+    k1, k2 = ball(a).exp(), ball(b).exp()
+    before = _short(a - width / 2, a - width, a)
+    after = _short(b + width / 2, b, b + width)
+    k0, k3 = ball(before).exp(), ball(after).exp()
+    left = (d1 - walk.promised(before)) / (k1 - k0)
+    right = (walk.promised(after) - d2) / (k3 - k2)
+    chord = (h2 - h1) / (k2 - k1)
+    # Up to a point k the left secant is used, from there on the right one; any k will do, and
+    # the best is where the two meet.
+    if (left - right).contains(0):
+        k = (k1 + k2) / 2
+    else:
+        k = (d2 - right * k2 - d1 + left * k1) / (left - right)
+        k = _inside(k, k1, k2)
+    own = h1 + chord * (k - k1)
+    excesses = (h1 - d1, h2 - d2, own - d1 - left * (k - k1), own - d2 - right * (k - k2))
+    verdicts = [_sign(excess, d2, _tolerance(walk.claim), least) for excess in excesses]
+    return all(v is True for v, _ in verdicts), any(tie for _, tie in verdicts)
+
+
+def _inside(k: arb, low: arb, high: arb) -> arb:
+    """An exact point near k, or the end beyond which it lies."""
+    middle = k.mid()
+    if not middle > low:
+        return low
+    return middle if middle < high else high
+
+
+def _ends(walk: _Walk, claim: Guarantee, end: Fraction) -> tuple[bool | None, bool]:
+    """Whether the claim is kept from the last point on, for ever, and whether by a tie."""
+    value = walk.stick(end)
+    if isinstance(claim, Composition):
+        limit = ball(Fraction(claim.delta(_FARTHEST)) if end < _FARTHEST else 0)
+    else:
+        limit = ball(_escape(claim))
+    if value <= limit:
+        return True, False
+    if walk.side.ends is None or walk.side.ends > end:
+        return None, False
+    # What is left at the end is left for ever.
+    kept, tie = _sign(value - limit, limit)
+    if kept is False and isinstance(claim, Composition):
+        return None, False  # its limit is only bounded from above
+    return kept, tie
+
+
+def _escape(claim: Guarantee) -> Fraction:
+    return max(claim._escape(), claim._escape(swapped=True))
+
+
+def _result(walk: _Walk, holds: bool | None, tied: bool, points: list[Fraction], note: str) -> Scan:
+    """Report the x at which most of the claimed δ is used up."""
+
+    def used(x: Fraction) -> float:
+        claimed, found = float(walk.promised(x)), float(walk.stick(x))
+        if claimed <= FLOOR:
+            return math.inf if found > 1e-9 else 0.0
+        return found / claimed
+
+    at = max(points, key=used)
+    value, claimed = walk.stick(at), float(walk.promised(at))
+    return Scan(holds, tied, claimed, (max(0.0, lower(value)), upper(value)), at, note)
+
+
+def _short(x: Fraction, low: Fraction | None = None, high: Fraction | None = None) -> Fraction:
+    """x to 48 binary digits, if that stays between the bounds: short fractions are fast."""
+    rounded = Fraction(round(x * (1 << 48)), 1 << 48)
+    return x if low is not None and high is not None and not low < rounded < high else rounded
+
+
+# -- judgements, by the notion of the claim --------------------------------------------------------
+
+
+TOLERANCE = Fraction(1, 10**18)  # of a tie that balls cannot decide, relative to the claim
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one order of two laws says about a claim."""
+
+    holds: bool | None  #: None: undecided
+    tied: bool  #: equal to the claim as far as balls can tell, to one part in 10¹⁸
+    parameter: str  #: what `claimed` and `found` are: "epsilon", "delta", "tv", "mu", "rho"
+    claimed: float
+    found: tuple[float, float]  #: bounds on the least true value for these laws
+    shown: ShownEvent | None  #: the event that shows it
+    at: Fraction  #: the ε at which the event was chosen
+    note: str = ""
+
+    @property
+    def severity(self) -> float:
+        """How much of the claim is used up, for finding the worst."""
+        if self.holds is False and math.isinf(self.found[1]):
+            return math.inf
+        middle = self.found[0] if math.isinf(self.found[1]) else sum(self.found) / 2
+        return middle / self.claimed if self.claimed > 0 else middle
+
+
+def judge(side: Side, claim: Guarantee) -> Judgement:
+    """Decide the claim for P against Q."""
+    match claim:
+        case Pure():
+            return _pure(side, claim.epsilon0)
+        case Approx():
+            return _stick(side, claim.epsilon0, claim.delta0, "delta")
+        case TotalVariation():
+            return _stick(side, Fraction(0), claim.tv0, "tv")
+        case ZCDP():
+            return _zcdp(side, claim)
+    exact = _by_definition(side, claim)
+    if exact is None:
+        exact = _before_rounding(side, claim)
+    return _profile(side, claim) if exact is None else exact
+
+
+def _before_rounding(side: Side, claim: Guarantee) -> Judgement | None:
+    """The laws before rounding, if the claim holds for them: rounding loses information."""
+    laws = _laws(side)
+    if laws is None or not _alike(*laws) or not hasattr(laws[0], "unrounded"):
+        return None
+    whole = judge(compare(laws[0].unrounded, laws[1].unrounded), claim)
+    if not whole.holds:
+        return None
+    value = side.hockey(whole.at)
+    found = (max(0.0, lower(value)), upper(value))
+    return replace(
+        whole, found=found, shown=side.event(whole.at), note="rounding loses information"
+    )
+
+
+def _pure(side: Side, epsilon: Fraction) -> Judgement:
+    """The largest log ratio against ε."""
+    loss = side.loss(epsilon)
+    holds: bool | None
+    if loss.ball is None:
+        holds, tied, found = False, False, (math.inf, math.inf)
+    elif loss.exact is not None:
+        holds, tied = loss.exact <= epsilon, False
+        found = (lower(loss.ball), upper(loss.ball))
+    else:
+        with precision(BITS):
+            holds, tied = _decide(loss.ball - ball(epsilon), epsilon)
+        found = (lower(loss.ball), upper(loss.ball))
+    note = ""
+    if not loss.complete:
+        holds, found = (False if holds is False else None), (max(0.0, found[0]), math.inf)
+        note = "" if holds is False else "the ratio is not known of all outcomes, such as far tails"
+    return Judgement(holds, tied, "epsilon", float(epsilon), found, loss.shown, epsilon, note)
+
+
+def _stick(side: Side, x: Fraction, delta: Fraction, parameter: str) -> Judgement:
+    """The hockey stick at one x against δ."""
+    value = side.hockey(x)
+    with precision(BITS):
+        holds, tied = _decide(value - ball(delta), delta)
+    found = (max(0.0, lower(value)), upper(value))
+    return Judgement(holds, tied, parameter, float(delta), found, side.event(x), x)
+
+
+def _decide(excess: arb, size: Fraction) -> tuple[bool | None, bool]:
+    """Whether the excess over a claim of this size is at most 0, and whether that is a tie."""
+    if excess <= 0:
+        return True, False
+    if excess > 0:
+        return False, False
+    tied = bool(excess < ball(TOLERANCE * max(size, Fraction(1, 1000))))
+    return (True if tied else None), tied
+
+
+def _by_definition(side: Side, claim: Guarantee) -> Judgement | None:
+    """Notions that are defined by a pair of laws, met by laws of that very family.
+
+    A normal law against itself moved by s is GDP(s/σ), and a Laplace law LaplacePair(s/scale), by
+    the definition of these notions; a larger s is easier to see. Rounding loses information.
+    """
+    if isinstance(claim, BoundedRange) and isinstance(side, Parts):
+        return _range(side, claim)
+    laws = _laws(side)
+    if laws is not None and isinstance(claim, SampledPair):
+        return _sampled(side, laws, claim)
+    if laws is None or not _alike(*laws):
+        return None
+    first, second = (getattr(law, "unrounded", law) for law in laws)
+    shift, kind = abs(first.center - second.center), first.shape[0]
+    rounded = first is not laws[0]
+    match claim, kind:
+        case GDP(), "RealGaussian":
+            square = shift**2 / first.variance
+            holds = True if square <= claim.mu**2 else (None if rounded else False)
+            with precision(BITS):
+                root = ball(square).sqrt()
+            parameter, claimed = "mu", float(claim.mu)
+        case LaplacePair(steps=None), "RealLaplace":
+            holds = True if shift / first.scale <= claim.epsilon0 else (None if rounded else False)
+            root = ball(shift / first.scale)
+            parameter, claimed = "epsilon", float(claim.epsilon0)
+        case _:
+            return None
+    if holds is None:
+        return None
+    found = (max(0.0, _least(side, claim, root) if rounded else lower(root)), upper(root))
+    note = "rounding loses information" if rounded else ""
+    x = _telling(root)
+    return Judgement(holds, False, parameter, claimed, found, side.event(x), x, note)
+
+
+def _least(side: Side, claim: Guarantee, root: arb) -> float:
+    """What rounded noise still shows of the parameter: by its TV for GDP, else by its loss."""
+    if isinstance(claim, GDP):  # TV = 2Φ(μ/2) − 1 = erf(μ/√8)
+        with precision(BITS):
+            return min(lower(side.hockey(Fraction(0)).erfinv() * ball(8).sqrt()), lower(root))
+    loss = side.loss(claim.epsilon0 if isinstance(claim, LaplacePair) else Fraction(0))
+    return lower(root) if loss.ball is None else min(lower(loss.ball), lower(root))
+
+
+def _laws(side: Side) -> tuple[Any, Any] | None:
+    if isinstance(side, HalfLines):
+        return side.first, side.second
+    return side.laws if isinstance(side, Parts) else None
+
+
+def _alike(first: Any, second: Any) -> bool:
+    """Whether both are one noise of ours, on one grid, around two centres."""
+    return is_noise(first) and is_noise(second) and first.shape == second.shape
+
+
+def _sampled(side: Side, laws: tuple[Any, Any], claim: SampledPair) -> Judgement | None:
+    """A normal law that a coin moves, against the one it moves from, by the same definition."""
+    mixture, alone = laws if type(laws[0]) is Mixture else (laws[1], laws[0])
+    if type(mixture) is not Mixture or mixture.second != alone or not is_ours(mixture):
+        return None
+    moved = _by_definition(HalfLines(mixture.first, alone), claim.base)
+    if moved is None or not moved.holds or mixture.share > claim.rate:
+        return None
+    value = side.hockey(Fraction(0))
+    found, claimed = (max(0.0, lower(value)), upper(value)), float(promised(claim, Fraction(0)))
+    note = "moved or not by a coin, which is the definition of sampling"
+    shown = side.event(Fraction(0))
+    return Judgement(True, False, "delta", claimed, found, shown, Fraction(0), note)
+
+
+def _range(side: Parts, claim: BoundedRange) -> Judgement | None:
+    """Bounded range by its definition: all losses in an interval of length ε.
+
+    The profile does not decide it: a longer range may hide below the implied δ.
+    """
+    over, under = side.loss(claim.epsilon0), side.swapped.loss(claim.epsilon0)
+    x, claimed = claim.epsilon0 / 4, float(claim.epsilon0)
+    if over.ball is None or under.ball is None:
+        shown = over.shown if over.ball is None else side.event(x)
+        inf = (math.inf, math.inf)
+        return Judgement(False, False, "range", claimed, inf, shown, x, "a loss is infinite")
+    holds: bool | None
+    with precision(BITS):
+        exact = _gibbs_range(side)
+        length = ball(exact) if exact is not None else over.ball + under.ball
+        if exact is not None:
+            holds, tied = exact <= claim.epsilon0, False
+        else:
+            holds, tied = _decide(length - ball(claim.epsilon0), claim.epsilon0)
+    if holds and not (over.complete and under.complete):
+        holds = None
+    found = (lower(length), upper(length))
+    note = "all losses lie in an interval of this length, which is the definition"
+    if holds:
+        return Judgement(True, tied, "range", claimed, found, side.event(x), x, note)
+    if holds is False:
+        note = "the losses of the likeliest and of the least likely outcome are this far apart"
+        return Judgement(False, False, "range", claimed, found, over.shown, x, note)
+    return Judgement(None, False, "range", claimed, (found[0], math.inf), over.shown, x)
+
+
+def _gibbs_range(side: Parts) -> Fraction | None:
+    """rate·(max − min) of the differences of the scores, for two laws of Gibbs with one rate."""
+    match side.laws:
+        case (Gibbs() as first, Gibbs() as second) if _same_choice(first, second):
+            moves = [a - b for a, b in zip(first.scores, second.scores, strict=True)]
+            return first.rate * (max(moves) - min(moves))
+    return None
+
+
+def _same_choice(first: Gibbs, second: Gibbs) -> bool:
+    known = is_ours(first) and is_ours(second)
+    return known and first.rate == second.rate and len(first.scores) == len(second.scores)
+
+
+def _telling(size: arb) -> Fraction:
+    """An ε at which an event is worth a look: half of the square, or half."""
+    return Fraction(float(size)) / 2
+
+
+def _zcdp(side: Side, claim: ZCDP) -> Judgement:
+    """Rényi divergences of all orders against ρ times the order."""
+    rounded = isinstance(side, HalfLines) and _alike(side.first, side.second)
+    if isinstance(side, HalfLines) and rounded and hasattr(side.first, "unrounded"):
+        whole = HalfLines(side.first.unrounded, side.second.unrounded)
+        verdict = judge_orders(whole, claim.rho)
+        if verdict is not None and verdict.holds:
+            x = verdict.at
+            found = (_event_rho(side, x), verdict.found[1])
+            return Judgement(
+                True,
+                False,
+                "rho",
+                float(claim.rho),
+                found,
+                side.event(x),
+                x,
+                "rounding loses information",
+            )
+    verdict = judge_orders(side, claim.rho)
+    if verdict is None:
+        # A profile that is kept does not make ρ-zCDP, only one that is broken refutes it.
+        kept = _profile(side, claim)
+        note = "the profile that it implies is kept, but divergences are not known of these laws"
+        return replace(kept, holds=None, note=note) if kept.holds else kept
+    return Judgement(
+        verdict.holds,
+        verdict.tied,
+        "rho",
+        float(claim.rho),
+        verdict.found,
+        side.event(verdict.at),
+        verdict.at,
+        verdict.note,
+    )
+
+
+def _event_rho(side: Side, x: Fraction) -> float:
+    """ρ is at least the Kullback-Leibler divergence of one event."""
+    shown = side.event(x)
+    if shown is None:
+        return 0.0
+    with precision(BITS):
+        p, q = shown.first, shown.second
+        return max(0.0, lower(p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log()))
+
+
+def _profile(side: Side, claim: Guarantee) -> Judgement:
+    """The whole profile, every ε ≥ 0."""
+    found: Scan = scan(side, claim)
+    return Judgement(
+        found.holds,
+        found.tied,
+        "delta",
+        found.claimed,
+        found.found,
+        side.event(found.at),
+        found.at,
+        found.note,
+    )

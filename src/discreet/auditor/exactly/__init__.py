@@ -1,1 +1,0 @@
-"""The exact route: guarantees recomputed from output laws, in rationals and balls."""

@@ -1,1 +1,0 @@
-"""What reached the noise from two neighbours, noted and compared."""

@@ -1,0 +1,275 @@
+"""Drawing outputs: from one callable, for two inputs, within seconds or a number of samples."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from discreet.auditor.sampling.outputs import Outputs, Raised, Reader, joined
+from discreet.errors import InternalError, InvalidArgument
+from discreet.exact import integer, positive_float
+
+# -- draws for two inputs --------------------------------------------------------------------------
+
+
+Run = Callable[..., Any]
+
+_CHUNK = 1 << 17  # numbers drawn at once where runs come in batches
+_SLICE = 0.1  # seconds between two looks at the clock
+
+
+@dataclass
+class Sampler:
+    """Draws outputs of a pair of inputs, and knows how long one takes."""
+
+    run: Run
+    pair: tuple[Any, Any]
+    batched: bool
+    reader: Reader = field(default_factory=Reader)
+    drawn: list[int] = field(default_factory=lambda: [0, 0])
+    width: int = 1
+    last: tuple[int, float] = (0, 0.0)  #: how many outputs the last call gave, in how many seconds
+
+    @property
+    def seconds_each(self) -> float:
+        """How long one output takes, by the last call."""
+        size, seconds = self.last
+        return max(seconds / size, 1e-9) if size else 1e-3
+
+    @property
+    def chunk(self) -> int:
+        """How many outputs to draw before the clock is looked at.
+
+        A call may cost as much as a thousand outputs, so sizes grow as long as calls are short.
+        """
+        size, seconds = self.last
+        if size == 0:
+            return 1
+        grown = size * 8 if seconds < _SLICE / 4 else size * 2
+        if seconds > _SLICE:
+            grown = max(1, int(size * _SLICE / seconds))
+        return min(grown, max(256, _CHUNK // self.width))
+
+    def both(self, n: int) -> tuple[Outputs, Outputs]:
+        """n outputs of each input, taking turns in who comes first."""
+        first = sum(self.drawn) // max(1, n) % 2
+        parts = {side: self.draw(side, n) for side in (first, 1 - first)}
+        return parts[0], parts[1]
+
+    def draw(self, side: int, n: int) -> Outputs:
+        """n outputs of one input."""
+        parts: list[Outputs] = []
+        while n > 0:
+            size = min(n, self.chunk)
+            started = time.perf_counter()
+            part = self.reader.read(self._outputs(side, size))
+            if len(part) != size:
+                raise InternalError(f"{len(part)} of {size} outputs were read")
+            seconds = time.perf_counter() - started
+            if size >= self.last[0] or n > size:  # not the short rest of a draw
+                self.last = size, seconds
+            self.width = max(self.width, part.width)
+            parts.append(part)
+            self.drawn[side] += size
+            n -= size
+        return parts[0] if len(parts) == 1 else joined(parts)
+
+    def _outputs(self, side: int, size: int) -> Any:
+        value = self.pair[side]
+        if not self.batched:
+            return [_attempt(self.run, value) for _ in range(size)]
+        try:
+            outputs = self.run(value, size=size)
+        except (Exception, SystemExit):
+            raise BatchRaised from None
+        if not hasattr(outputs, "__len__") or len(outputs) != size:
+            raise InvalidArgument(
+                name="run",
+                expected="with batched=True, n outputs along the first axis for size=n",
+                given=f"{len(outputs)} for size={size}" if hasattr(outputs, "__len__") else "one",
+                hint="leave batched out for a function that returns one output",
+            )
+        return outputs
+
+    def one_by_one(self) -> Sampler:
+        """The same, from the start, in batches of one."""
+        return Sampler(partial(_single, self.run), self.pair, batched=False, reader=self.reader)
+
+
+class BatchRaised(Exception):
+    """A batch ended in an error, and nobody knows which of its outputs did.
+
+    Such a batch cannot be replaced: batches that happen to have no error would be kept, and
+    errors counted too rarely. So all that was drawn is given up, and drawn anew one by one.
+    """
+
+
+def _single(run: Run, value: Any) -> Any:
+    return run(value, size=1)[0]
+
+
+def _attempt(run: Run, value: Any) -> Any:
+    try:
+        return run(value)
+    except (Exception, SystemExit) as error:  # outputs like any other
+        return Raised.by(error)
+
+
+# -- how much to draw for what ---------------------------------------------------------------------
+# About half of the outputs choose, the other half test.
+
+
+_SECONDS = 5.0
+_SCREEN, _CHOOSE, _COMPARE = 0.2, 0.4, 0.55  # of the time, up to their end
+_DRAW = 0.15  # of the time, to draw what is chosen from
+_ROWS = 1 << 18  # to choose from, at most
+_NUMBERS = 1 << 23  # in them
+_NUMBERS_A_SECOND = 160_000  # that leave time to look at them
+_COMPARED = 1 << 19  # outputs are enough to tell the best of some events
+_FEW = 1 << 12
+_SCARCE = 4000  # outputs a side in all: then each is counted
+_SLOW = 1.1  # of the seconds: where calls take long, the last one may end a little late
+
+
+@dataclass(frozen=True)
+class Pace:
+    """A number of seconds, of samples a side, or both; and since when."""
+
+    seconds: float | None
+    samples: int | None
+    started: float
+
+    def measured(self, sampler: Sampler) -> Pace:
+        """Draw until it is clear how long an output takes; where that is long, count outputs."""
+        sampler.draw(0, 1)  # first calls are slow, and say nothing about the others
+        if self.seconds is None:
+            return self
+        size, each = 1, float("inf")
+        while True:
+            for side in (0, 1):
+                sampler.draw(side, size)
+            short = size * sampler.seconds_each < 0.02 * self.seconds
+            # Calls that cost the same for four times as many outputs have not shown their cost.
+            if size >= _FEW or not (short or sampler.seconds_each < 0.5 * each):
+                break
+            size, each = 4 * size, sampler.seconds_each
+        left = self.seconds - self._spent
+        affordable = max(4, int(left / 2 / sampler.seconds_each))
+        if affordable >= _SCARCE:
+            return self
+        return replace(self, samples=min(sampler.drawn) + affordable)
+
+    @property
+    def is_scarce(self) -> bool:
+        """Whether there are too few outputs for a first look and a comparison beside the rest."""
+        return self.samples is not None and self.samples < 512
+
+    def first_look(self, sampler: Sampler) -> int:
+        """Outputs a side for a first look: a twentieth of what there is time for."""
+        most = min(_FEW if sampler.batched else _FEW // 4, max(64, _NUMBERS // sampler.width))
+        if self.samples is not None:
+            return max(8, min(most, self.samples // 16))
+        assert self.seconds is not None
+        return max(8, min(most, int(0.05 * self.seconds / 2 / sampler.seconds_each)))
+
+    def rows_to_choose(self, sampler: Sampler) -> int:
+        """Outputs a side on which events are chosen."""
+        most = max(64, min(_ROWS, _NUMBERS // sampler.width))
+        if self.samples is not None:
+            part = (self.samples - min(sampler.drawn)) // 3 if self.is_scarce else self.samples // 4
+            return max(2, min(most, part))
+        assert self.seconds is not None
+        by_time = int(_DRAW * self.seconds / 2 / sampler.seconds_each)
+        by_thinking = int(_NUMBERS_A_SECOND * self.seconds / (3 + sampler.width))
+        return max(8, min(most, by_time, by_thinking))
+
+    def screening_is_over(self) -> bool:
+        """Whether looking through all features has taken its share of the time."""
+        return self._is_past(_SCREEN)
+
+    def choosing_is_over(self) -> bool:
+        """The same for a closer look at the best of them."""
+        return self._is_past(_CHOOSE)
+
+    def comparing_is_over(self, sampler: Sampler, compared: int) -> bool:
+        """Whether the second part of the outputs is drawn."""
+        if self.samples is not None:
+            done = self.is_scarce or min(sampler.drawn) >= self.samples // 2
+            return done or compared >= _COMPARED
+        return self._is_past(_COMPARE) or compared >= _COMPARED
+
+    def is_over(self, sampler: Sampler) -> bool:
+        """Whether everything is drawn."""
+        if self.samples is not None:
+            return self._is_past(_SLOW) or min(sampler.drawn) >= self.samples
+        return self._is_past(1.0)
+
+    def allows(self, sampler: Sampler, n: int) -> bool:
+        """Whether n more outputs a side would leave half of everything."""
+        if self.samples is not None:
+            return min(sampler.drawn) + n <= self.samples // 2
+        assert self.seconds is not None
+        return self._spent + 2 * n * sampler.seconds_each < 0.5 * self.seconds
+
+    def share(self, sampler: Sampler) -> float:
+        """How much of it all is done."""
+        if self.samples is not None:
+            return min(1.0, min(sampler.drawn) / self.samples)
+        assert self.seconds is not None
+        return min(1.0, self._spent / self.seconds)
+
+    def next_chunk(self, sampler: Sampler, *, comparing: bool = False) -> int:
+        """Outputs a side to draw before looking up again."""
+        if self.samples is None:
+            return sampler.chunk
+        end = self.samples // 2 if comparing else self.samples
+        return max(1, min(sampler.chunk, end - min(sampler.drawn)))
+
+    def expected_tests(self, sampler: Sampler) -> float:
+        """About how many outputs a side there will be to test on."""
+        if self.samples is not None:
+            return max(1.0, self.samples / 2)
+        assert self.seconds is not None
+        return max(64.0, (1 - _COMPARE) * self.seconds / 2 / (sampler.seconds_each + 1e-7))
+
+    def has_used(self, share: float) -> bool:
+        """Whether this share of the time is over."""
+        return self._is_past(share)
+
+    def part(self, share: float, sampler: Sampler) -> int:
+        """How many outputs a side fit into a share of it."""
+        if self.samples is not None:
+            return int(share * self.samples)
+        assert self.seconds is not None
+        return int(share * self.seconds / 2 / sampler.seconds_each)
+
+    def without(self, samples: int) -> Pace:
+        """What is left of it now, after so many samples a side."""
+        now = time.perf_counter()
+        return Pace(
+            None if self.seconds is None else max(0.1, self.seconds - (now - self.started)),
+            None if self.samples is None else max(64, self.samples - samples),
+            now,
+        )
+
+    def _is_past(self, share: float) -> bool:
+        return self.seconds is not None and self._spent > share * self.seconds
+
+    @property
+    def _spent(self) -> float:
+        return time.perf_counter() - self.started
+
+
+def read_pace(seconds: float | None, samples: int | None, started: float) -> Pace:
+    """At the door: at most one of the two."""
+    if seconds is not None and samples is not None:
+        raise InvalidArgument(
+            name="samples", expected="None where seconds are given", given="both of them"
+        )
+    if samples is not None:
+        return Pace(None, integer(samples, name="samples", minimum=64), started)
+    given = _SECONDS if seconds is None else positive_float(seconds, name="seconds")
+    return Pace(given, None, started)

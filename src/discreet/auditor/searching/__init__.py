@@ -1,1 +1,0 @@
-"""Looking for the neighbours that move a function most."""

@@ -1,1 +1,0 @@
-"""From outputs of a black box to an event that is tested: features, cells, events, pace."""
