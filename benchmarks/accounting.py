@@ -18,7 +18,8 @@ from typing import Any
 
 import discreet as dp
 from benchmarks.timing import Row, race
-from discreet.guarantees.convolution import curve, plan
+from discreet.guarantees import convolution as curve
+from discreet.guarantees import convolution as plan
 
 DELTA = 1e-6
 ROUNDS = 3

@@ -27,7 +27,7 @@ def changed() -> set[str]:
 def name_of(path: str) -> str:
     """Which part of the package a path is about.
 
-    >>> name_of("src/discreet/query/plan.py"), name_of("tests/test_exact.py"), name_of("README.md")
+    >>> name_of("src/discreet/query/plan.py"), name_of("tests/numeric/test_exact.py"), name_of("README.md")
     ('query', 'exact', '')
     """
     top, *rest = path.removeprefix("src/discreet/").removeprefix("tests/").split("/")

@@ -19,7 +19,7 @@ from tests.engines.postgres_server import icu_postgres_server, postgres_server
 from tests.engines.spark_server import spark_session
 
 # Relative to the root; the parts are those of [tool.coverage.run] in pyproject.toml.
-PARTS = ("exact", "guarantees", "ledger", "mechanisms", "noise")
+PARTS = ("guarantees", "ledger", "mechanisms", "noise", "numeric")
 TRACED = tuple(
     start.format(part)
     for part in PARTS

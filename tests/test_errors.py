@@ -14,7 +14,7 @@ import pytest
 
 from discreet import errors
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidArgument, Refused
-from discreet.spelling import meant, spelled, unknown
+from discreet.hints import meant, spelled, unknown
 
 EXAMPLES = [
     DiscreetError("something"),

@@ -34,7 +34,7 @@ SAID = [
         inputs.Stream(Fraction(1), monotone=False, threshold=Fraction(7)),
     ),
     (dp.KeyThreshold(epsilon=1, delta=1e-6, max_groups=3), inputs.UnitCounts(3)),
-    (dp.StatisticalQueries([0] * 20, sigma=1), inputs.Mean(20)),
+    (dp.StatisticalQueries([0] * 20, sigma=1), inputs.BoundedMean(20)),
     (TopK(k=2, epsilon=1, rows=3), inputs.Scores(Fraction(3), monotone=True, least=2)),
     (Quantiles(probabilities=[0.5], epsilon=1, rows=2), inputs.RowCounts(2)),
 ]

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from mpmath import exp, inf, mp, mpf, ncdf, quad
 from scipy import stats
 
-from discreet.balls import lower, upper
 from discreet.errors import InvalidArgument
 from discreet.laws import (
     DiscreteLaplace,
@@ -24,6 +23,7 @@ from discreet.laws import (
     RoundedGaussian,
     RoundedLaplace,
 )
+from discreet.numeric.balls import lower, upper
 
 CENTERS = [0, Fraction(1, 3), Fraction(1, 2), Fraction(-7, 2), 12.1]
 NUMERIC = [

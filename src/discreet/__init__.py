@@ -138,8 +138,7 @@ def __getattr__(name: str) -> object:
     if name in _MODULES or name == "testing":  # never by `from discreet import *`
         return import_module(f"discreet.{name}")
     if name not in _HOME_OF:
-        from discreet.other_names import INSTEAD
-        from discreet.spelling import unknown
+        from discreet.hints import INSTEAD, unknown
 
         raise unknown("discreet", name, __all__, INSTEAD.get(name, ""))
     found = getattr(import_module(f"discreet.{_HOME_OF[name]}"), name)

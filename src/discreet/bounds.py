@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from discreet.balls import ball, upper
-from discreet.exact import Number, integer, non_negative, number, positive
-from discreet.laws.normal import upper_normal
-from discreet.laws.sharp import sharp
-from discreet.spelling import unknown
+from discreet.hints import unknown
+from discreet.numeric.balls import ball, sharp, upper, upper_normal
+from discreet.numeric.exact import Number, integer, non_negative, number, positive
 
 __all__ = ["gaussian_loss_tail", "gaussian_tail", "gaussian_tv", "tv_from_epsilon"]
 

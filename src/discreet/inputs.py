@@ -73,7 +73,7 @@ class RowCounts:
 
 
 @dataclass(frozen=True)
-class Mean:
+class BoundedMean:
     """A mean of n values in [0, 1], one of which is replaced."""
 
     n: int
@@ -89,4 +89,6 @@ class Sampled:
     inputs: Any
 
 
-Inputs: TypeAlias = Numbers | Categories | Scores | Stream | UnitCounts | RowCounts | Mean | Sampled
+Inputs: TypeAlias = (
+    Numbers | Categories | Scores | Stream | UnitCounts | RowCounts | BoundedMean | Sampled
+)

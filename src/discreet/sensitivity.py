@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
 
 from discreet.errors import RelationMismatch
-from discreet.exact import Number, integer, interval, positive, sqrt_up
+from discreet.hints import spelled, unknown
 from discreet.neighbors import Relation
-from discreet.spelling import spelled, unknown
+from discreet.numeric.exact import Number, integer, interval, positive, sqrt_up
 
 __all__ = [
     "Sensitivity",

@@ -13,9 +13,9 @@ from discreet.adaptive.noise_width import (
     superquantile_of_largest,
 )
 from discreet.adaptive.validity import drift, superquantile
-from discreet.balls import lower, upper
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, Pure, TotalVariation
+from discreet.numeric.balls import lower, upper
 
 # Noise on the sum of the sample's values, in whole steps: e^(−|z|/2), cut at 3.
 _NOISE = {z: math.exp(-abs(z) / 2) for z in range(-3, 4)}

@@ -11,8 +11,7 @@ from rich.cells import cell_len
 
 from discreet.app.cli.drawing import bar, fitted, timeline
 from discreet.guarantees import GDP, Pure
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import Notion, sum_of
+from discreet.guarantees.filters import Filter, Notion, sum_of
 from discreet.ledger import Cost, Entry
 from discreet.ledger.pictures import NOBODY, OTHERS, draw
 from discreet.neighbors import Relation

@@ -33,8 +33,8 @@ from discreet.app.lectures.trial import FromLaw, verified
 from discreet.errors import InternalError
 from discreet.guarantees import GDP, Pure
 from discreet.laws import Finite, Gibbs
-from discreet.laws.real_gaussian import RealGaussian
-from discreet.laws.real_laplace import RealLaplace
+from discreet.laws.gaussian import RealGaussian
+from discreet.laws.laplace import RealLaplace
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
@@ -150,7 +150,7 @@ def test_an_undecided_check_is_no_verdict() -> None:
         outcomes = (0, 1)
 
         def mass(self, outcome: int) -> object:
-            from discreet.balls import ball
+            from discreet.numeric.balls import ball
 
             return ball(Fraction(45, 100)).union(ball(Fraction(55, 100)))
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise.additive import MANY
+from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.testing import seeded
 
 DRAWS = 100_000

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.balls import lower, upper
 from discreet.errors import Refused
 from discreet.guarantees import GDP
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.numeric.balls import lower, upper
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9  # of each statistical test

@@ -14,7 +14,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.balls import precision
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Pure
 from discreet.laws import NoisyArgmax
@@ -22,6 +21,7 @@ from discreet.laws.sparse_vector import SparseAnswers
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.numeric.balls import precision
 from discreet.testing import seeded
 
 

@@ -18,23 +18,20 @@ from mpmath import erfinv, exp, expm1, log, log1p, mp, mpf, ncdf, sinh, sqrt, ta
 
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidArgument
 from discreet.guarantees import GDP, ZCDP, Approx, Pure, TotalVariation, gaussian_sigma
-from discreet.guarantees.accounts.caps import gdp_cap, zcdp_cap
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.conversion.mu import (
+from discreet.guarantees.conversions import (
     mu_of_bounded_range,
     mu_of_discrete_laplace,
     mu_of_laplace,
     mu_of_pure,
     mu_of_response,
-)
-from discreet.guarantees.conversion.rho import (
     rho_of_bounded_range,
     rho_of_discrete_laplace,
     rho_of_gaussian,
     rho_of_laplace,
     rho_of_pure,
+    rho_of_response,
 )
-from discreet.guarantees.conversion.rho_response import rho_of_response
+from discreet.guarantees.filters import Filter, gdp_cap, zcdp_cap
 
 LIMITS = [Pure(1), ZCDP(1), GDP(1)]
 LEAST = Fraction(1, 2**64 - 1)  # the smallest charge there is

@@ -12,9 +12,9 @@ import pytest
 import discreet as dp
 from discreet import laws
 from discreet.auditor.verify import verify
-from discreet.balls import ball, precision
 from discreet.inputs import Categories, Numbers, Scores, Stream
 from discreet.laws.sparse_vector import SparseAnswers
+from discreet.numeric.balls import ball, precision
 
 ONE = Fraction(1)
 

@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.auditor.exact.neighbours import largest_log_ratio
 from discreet.auditor.verify import verify
-from discreet.inputs import Mean
+from discreet.inputs import BoundedMean
 from discreet.laws import CutGaussian, RealGaussian
 
 
@@ -24,7 +24,7 @@ class SquaredDistance:
 
     @property
     def inputs(self):
-        return Mean(self.n)
+        return BoundedMean(self.n)
 
     @property
     def guarantee(self):

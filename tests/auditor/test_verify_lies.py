@@ -14,9 +14,8 @@ from discreet.auditor.exact.known_laws import form
 from discreet.auditor.exact.neighbours import close, look, whole_numbers
 from discreet.auditor.exact.sides import is_one_of
 from discreet.auditor.verify import verify
-from discreet.balls import ball, precision
 from discreet.guarantees import GDP, ZCDP, Approx, BoundedRange, Pure, SampledPair, TotalVariation
-from discreet.inputs import Categories, Mean, Numbers, Scores, Stream, UnitCounts
+from discreet.inputs import BoundedMean, Categories, Numbers, Scores, Stream, UnitCounts
 from discreet.laws import (
     CutGaussian,
     DiscreteLaplace,
@@ -27,6 +26,7 @@ from discreet.laws import (
     RoundedGaussian,
 )
 from discreet.laws.sparse_vector import SparseAnswers
+from discreet.numeric.balls import ball, precision
 from discreet.sensitivity import Sensitivity
 
 ONE = Fraction(1)
@@ -82,12 +82,12 @@ def test_choices_streams_means_and_keys_that_change_are_not_proven():
     def cut(mean):
         return CutGaussian(mean, Fraction(1, 100) if mean < Fraction(9, 10) else Fraction(1, 10**4))
 
-    assert verify(ByLaw(cut, Mean(100)), Pure(1)).violated
+    assert verify(ByLaw(cut, BoundedMean(100)), Pure(1)).violated
 
     def mean(value):
         return RealGaussian(value, ONE if value < Fraction(1, 4) else Fraction(1, 10**4))
 
-    assert verify(ByLaw(mean, Mean(100)), TotalVariation("1/100")).violated
+    assert verify(ByLaw(mean, BoundedMean(100)), TotalVariation("1/100")).violated
 
     def kept(n):
         return Finite((False, True), (1, 1) if n == 1000 else (max(0, 3 - n), min(n, 3)))

@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 import discreet.query.aggregates as ask
-from discreet import canonical
 from discreet.certificate import certify
 from discreet.errors import Refused
 from discreet.guarantees import GDP, ZCDP, Pure
-from discreet.guarantees.accounts.charges import price
+from discreet.guarantees.filters import price
 from discreet.ledger.entry import Cost, Entry
 from discreet.neighbors import Relation, Unit
+from discreet.numeric import canonical
 from discreet.query.document import mechanism_documents, query_document, query_in_words
 from discreet.query.keys import ListedKeys
 from discreet.query.plan import make_plan

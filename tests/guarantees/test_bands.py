@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.balls import lower_fraction, upper_fraction
 from discreet.errors import InvalidArgument
 from discreet.guarantees import (
     GDP,
@@ -30,9 +29,9 @@ from discreet.guarantees import (
     TotalVariation,
     compose,
 )
-from discreet.guarantees.bands import atoms, band, widen
-from discreet.guarantees.grouped import Grouped
-from discreet.laws.sharp import sharp
+from discreet.guarantees.grouped import GroupPrivacy
+from discreet.numeric.balls import lower_fraction, sharp, upper_fraction
+from discreet.numeric.bands import atoms, band, widen
 
 sizes = st.integers(-9, 3).flatmap(
     lambda power: st.fractions(Fraction(1, 10), 1, max_denominator=997).map(
@@ -62,7 +61,7 @@ made = st.one_of(
     simple,
     st.builds(SampledPair, simple, chances | st.just(Fraction(1, 2))),
     st.builds(Failing, simple, chances),
-    st.builds(Grouped, simple, st.integers(2, 5)),
+    st.builds(GroupPrivacy, simple, st.integers(2, 5)),
     st.builds(lambda a, b: Least([a, b]), simple, simple),
 )
 places = st.lists(st.floats(0, 1) | st.floats(0, 50) | st.just(0.0), min_size=1, max_size=6)

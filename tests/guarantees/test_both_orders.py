@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.guarantees import GDP, Pure, compose
-from discreet.guarantees.key_pair import KeyPair
+from discreet.guarantees.key_discovery import KeyPair
 from discreet.guarantees.sampled import OneWay, SampledPair
 
 PAIRS = [

@@ -11,8 +11,8 @@ from mpmath import exp, expm1, log1p, mp, mpf, ncdf, sqrt
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, ZCDP, gaussian_sigma
-from discreet.guarantees.accounts.caps import gdp_cap, zcdp_cap
-from discreet.guarantees.short import is_short
+from discreet.guarantees.filters import gdp_cap, zcdp_cap
+from discreet.numeric.short_fractions import is_short
 
 EPSILONS = ["1e-3", "1/3", 0.1, 1, 10, 500]
 DELTAS = ["1e-100", "1e-15", "1e-6", 0.01, 0.5]

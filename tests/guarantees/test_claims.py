@@ -11,9 +11,9 @@ import pytest
 from mpmath import exp, log, mp, mpf, ncdf, pi, sqrt, tanh
 
 from discreet import bounds
-from discreet.balls import lower, upper
 from discreet.guarantees import GDP, ZCDP, LaplacePair, Pure, TotalVariation
 from discreet.laws import DiscreteLaplace, Finite, Gibbs
+from discreet.numeric.balls import lower, upper
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,19 @@ from discreet.guarantees import (
     TotalVariation,
     compose,
 )
-from discreet.guarantees.conversion.mu import mu_of_bounded_range, mu_of_laplace
-from discreet.guarantees.conversion.rho import rho_of_bounded_range, rho_of_gaussian, rho_of_laplace
-from discreet.guarantees.conversion.rho_response import rho_of_response
-from discreet.guarantees.conversions import epsilon_of_sampled, to_gdp, to_pure, to_zcdp
-from discreet.guarantees.short import is_short
+from discreet.guarantees.conversions import (
+    epsilon_of_sampled,
+    mu_of_bounded_range,
+    mu_of_laplace,
+    rho_of_bounded_range,
+    rho_of_gaussian,
+    rho_of_laplace,
+    rho_of_response,
+    to_gdp,
+    to_pure,
+    to_zcdp,
+)
+from discreet.numeric.short_fractions import is_short
 
 ULPS = mpf("1e-15")
 EPSILONS = ["1e-3", "1/3", 1, 4, 20]

@@ -11,10 +11,8 @@ from scipy import fft
 from scipy.special import erfcx, ndtr
 
 from discreet.guarantees import GDP, BoundedRange, LaplacePair, Pure, ResponsePair, SampledPair
-from discreet.guarantees.bands import UNIT
-from discreet.guarantees.convolution.grid_loss import grid_loss
-from discreet.guarantees.convolution.hull import lower_hull
-from discreet.guarantees.convolution.plan import short
+from discreet.guarantees.convolution import grid_loss, lower_hull, short_step
+from discreet.numeric.bands import UNIT
 
 RNG = np.random.default_rng(7)
 POINTS = np.concatenate(
@@ -96,7 +94,7 @@ def test_transforms_err_by_less_than_assumed(size, record_property):
 @pytest.mark.parametrize("swapped", [False, True])
 def test_the_grid_lies_above_the_profile_and_meets_it_at_the_dots(g, swapped):
     """Catches a mass in the wrong place or lost: above everywhere, equal at the dots."""
-    step = short(1 / 64)
+    step = short_step(1 / 64)
     loss = grid_loss(g, step, tail=1e-12, swapped=swapped)
     points = loss.points * step
     for j in range(0, 70, 3):
@@ -121,7 +119,7 @@ def test_the_hull_keeps_the_corners_only():
 
 
 def test_multiples_of_a_short_step_are_exact():
-    step = short(0.1)
+    step = short_step(0.1)
     for j in (3, 12345, 2**26 + 1):
         assert float(j * step) == j * step
         assert (j * step) / step == j

@@ -26,13 +26,12 @@ from discreet.guarantees import (
     TotalVariation,
     compose,
 )
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import of_sum, sum_of
 from discreet.guarantees.conversions import to_gdp, to_pure, to_zcdp
-from discreet.guarantees.short import short_up
+from discreet.guarantees.filters import Filter, of_sum, sum_of
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.mechanisms.laplace import Laplace
+from discreet.numeric.short_fractions import short_up
 from discreet.sensitivity import counts
 
 ACCOUNTS = [Filter(limit=Pure(3)), Filter(limit=ZCDP(1)), Filter(limit=GDP(2))]

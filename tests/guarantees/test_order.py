@@ -27,7 +27,7 @@ from discreet.guarantees import (
     to_pure,
     to_zcdp,
 )
-from discreet.guarantees.grouped import Grouped
+from discreet.guarantees.grouped import GroupPrivacy
 
 sizes = st.fractions(Fraction(1, 50), 4, max_denominator=50)
 pairs = st.one_of(
@@ -156,7 +156,7 @@ def test_claim_17_a_group_is_at_least_one_and_at_most_the_pure_bound(g, k, x):
 def test_the_group_of_any_profile_covers_the_notions_own(g, k):
     """The triangle inequality holds for every notion, so its own group is at least as tight."""
     for x in (0, 0.5, 2, 7):
-        assert g.group(k).delta(x) <= Grouped(g, k).delta(x) * (1 + 1e-9) + 1e-15
+        assert g.group(k).delta(x) <= GroupPrivacy(g, k).delta(x) * (1 + 1e-9) + 1e-15
 
 
 def test_a_failure_of_a_group_grows_like_that_of_epsilon_delta():

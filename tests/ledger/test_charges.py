@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.guarantees.accounts.filters import Filter
+from discreet.guarantees.filters import Filter
 
 
 def spend(ledger: dp.Ledger, epsilon, analyst=None, **rest):

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.errors import BudgetExceeded, Refused
 from discreet.guarantees import Pure
-from discreet.guarantees.accounts.filters import Filter
+from discreet.guarantees.filters import Filter
 from discreet.ledger.entry import Claim
 from discreet.ledger.memory import MemoryPurse
 

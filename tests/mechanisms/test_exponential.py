@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from discreet.balls import lower
 from discreet.errors import DiscreetError, InvalidArgument, UnboundedSensitivity
 from discreet.guarantees import BoundedRange, Pure
 from discreet.laws import DiscreteLaplace, Gibbs
 from discreet.mechanisms.exponential import Exponential, grid_points
+from discreet.numeric.balls import lower
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9

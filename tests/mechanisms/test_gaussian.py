@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.balls import lower, precision, upper
+from discreet.numeric.balls import lower, precision, upper
 from discreet.testing import seeded
 
 

@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, Approx, Pure, SampledPair, compose
-from discreet.guarantees.key_pair import KeyPair
+from discreet.guarantees.key_discovery import KeyPair
 from discreet.mechanisms.key_threshold import worst_coins
 
 PROMISES = [(1, "1e-6"), ("1/10", "1e-5"), (3, "1e-9"), ("1/2", "1/100"), (8, "1e-3"), (1, "0.7")]

@@ -9,11 +9,11 @@ import pytest
 from mpmath import exp, log, mp, mpf
 from scipy.stats import chi2
 
-from discreet.balls import ball, lower, precision, upper
 from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees import Approx
 from discreet.laws import DiscreteLaplace, RoundedGaussian
 from discreet.mechanisms.key_threshold import KeyThreshold
+from discreet.numeric.balls import ball, lower, precision, upper
 from discreet.testing import ScriptedEntropy, seeded, using
 
 FALSE_ALARM = 1e-9

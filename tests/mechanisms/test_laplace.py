@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.balls import ball, lower, precision, upper
 from discreet.guarantees import LaplacePair
+from discreet.numeric.balls import ball, lower, precision, upper
 from discreet.testing import seeded
 
 

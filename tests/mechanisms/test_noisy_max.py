@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from discreet.balls import lower
 from discreet.errors import DiscreetError, InvalidArgument, UnboundedSensitivity
 from discreet.guarantees import BoundedRange, Pure
 from discreet.laws import Gibbs, NoisyArgmax
-from discreet.laws.noisy_lead import NoisyLead
+from discreet.laws.noisy_argmax import NoisyLead
 from discreet.mechanisms.noisy_max import Chosen, NoisyMax
+from discreet.numeric.balls import lower
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9

@@ -20,12 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from discreet.balls import lower
 from discreet.errors import DiscreetError, InvalidArgument, Refused
 from discreet.guarantees import Pure
 from discreet.laws.sparse_vector import SparseAnswers
 from discreet.mechanisms.above_threshold import AboveThreshold
 from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.numeric.balls import lower
 from discreet.testing import seeded
 
 FALSE_ALARM = 1e-9

@@ -6,40 +6,40 @@ GUARANTEES = (
     # -- numbers, neighbours, sensitivities --------------------------------------------------------
     Mutant(
         id="exact-round-up-is-down",
-        file="exact.py",
+        file="numeric/exact.py",
         old="    if nearest < x:  # an exact comparison: Python compares the two as rationals\n"
         "        nearest = math.nextafter(nearest, math.inf)",
         new="    if nearest > x:\n        nearest = math.nextafter(nearest, -math.inf)",
         kind="rounding",
         harm="every ε and δ that is told may be below the true one",
-        tests=("tests/test_exact.py::test_rounding_is_outward_and_tight",),
+        tests=("tests/numeric/test_exact.py::test_rounding_is_outward_and_tight",),
     ),
     Mutant(
         id="exact-sqrt-down",
-        file="exact.py",
+        file="numeric/exact.py",
         old="math.isqrt(product << 2 * shift) + 1,",
         new="math.isqrt(product << 2 * shift),",
         kind="off by one",
         harm="the l2 sensitivity, and with it the noise, is a hair too small",
-        tests=("tests/test_exact.py::test_sqrt_up_is_above_and_close",),
+        tests=("tests/numeric/test_exact.py::test_sqrt_up_is_above_and_close",),
     ),
     Mutant(
         id="exact-float-as-binary",
-        file="exact.py",
+        file="numeric/exact.py",
         old="exact = _from_decimal(Decimal(float.__repr__(value)), value, name)",
         new="exact = Fraction(value)",
         kind="rounding",
         harm="ten spends of 0.1 are more than a budget of 1, or a cap is not what was typed",
-        tests=("tests/test_exact.py::test_number_reads_what_was_typed",),
+        tests=("tests/numeric/test_exact.py::test_number_reads_what_was_typed",),
     ),
     Mutant(
         id="balls-radius-forgotten",
-        file="balls.py",
+        file="numeric/balls.py",
         old="return None if middle is None or radius is None else middle + radius",
         new="return None if middle is None or radius is None else middle",
         kind="rounding",
         harm="bounds are the middle of what is known: half of them are below the truth",
-        tests=("tests/test_balls.py::test_ball_holds_its_number",),
+        tests=("tests/numeric/test_balls.py::test_ball_holds_its_number",),
     ),
     Mutant(
         id="neighbors-replace-is-one-step",
@@ -71,7 +71,7 @@ GUARANTEES = (
     # -- profiles ----------------------------------------------------------------------------------
     Mutant(
         id="profile-one-order",
-        file="guarantees/profile.py",
+        file="guarantees/guarantee.py",
         old="lambda x: all(certainly_at_most(lambda p=p: p(x), target) for p, _ in orders)",
         new="lambda x: any(certainly_at_most(lambda p=p: p(x), target) for p, _ in orders)",
         kind="order swapped",
@@ -80,7 +80,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="profile-swapped-below-zero",
-        file="guarantees/profile.py",
+        file="guarantees/guarantee.py",
         old="            for _, s in orders\n",
         new="            for s, _ in orders[:1]\n",
         kind="order swapped",
@@ -197,7 +197,7 @@ GUARANTEES = (
     # -- composing ---------------------------------------------------------------------------------
     Mutant(
         id="compose-count-forgotten",
-        file="guarantees/compose.py",
+        file="guarantees/composition.py",
         old="        counts[g] = counts.get(g, 0) + count\n",
         new="        counts[g] = count\n",
         kind="count forgotten",
@@ -206,7 +206,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="compose-gaussians-forgotten",
-        file="guarantees/compose.py",
+        file="guarantees/composition.py",
         old="        squares = _sum_up([g.mu**2 * counts.pop(g) for g in gaussians])",
         new="        squares = _sum_up([g.mu**2 * min(counts.pop(g), 1) for g in gaussians])",
         kind="count forgotten",
@@ -215,7 +215,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="compose-rho-forgotten",
-        file="guarantees/compose.py",
+        file="guarantees/composition.py",
         old="        rho = _sum_up([g.rho * counts.pop(g) for g in concentrated])",
         new="        rho = max([g.rho * counts.pop(g) for g in concentrated])",
         kind="count forgotten",
@@ -224,7 +224,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="compose-many-rounded-down",
-        file="guarantees/compose.py",
+        file="guarantees/composition.py",
         old="return Fraction(sum(ceil(term * 2**160) for term in terms), 2**160)",
         new="return Fraction(sum(int(term * 2**160) for term in terms), 2**160)",
         kind="rounding",
@@ -235,7 +235,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="compose-repeated-composition",
-        file="guarantees/compose.py",
+        file="guarantees/composition.py",
         old="        counts = {g: count * times for g, count in guarantee.parts}",
         new="        counts = {g: count for g, count in guarantee.parts}",
         kind="count forgotten",
@@ -244,7 +244,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="compose-orders-mixed",
-        file="guarantees/compose.py",
+        file="guarantees/composition.py",
         old="    if ways and (len(ways) > 1 or not all(",
         new="    if ways and (len(ways) > 2 or not all(",
         kind="check dropped",
@@ -285,7 +285,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="grid-loss-to-the-left",
-        file="guarantees/convolution/grid_loss.py",
+        file="guarantees/convolution.py",
         old=(
             "    right = np.clip(np.expm1(place * step - atoms.losses) / math.expm1(-step), "
             "0.0, 1.0)"
@@ -299,7 +299,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="grid-loss-tail-dropped",
-        file="guarantees/convolution/grid_loss.py",
+        file="guarantees/convolution.py",
         old="        infinite=float(over.upper[-1]),",
         new="        infinite=0.0,",
         kind="clamp removed",
@@ -312,7 +312,7 @@ GUARANTEES = (
     # -- conversions and caps ----------------------------------------------------------------------
     Mutant(
         id="rho-of-gaussian",
-        file="guarantees/conversion/rho.py",
+        file="guarantees/conversions.py",
         old='    return bound_up(non_negative(mu, name="mu") ** 2 / 2)',
         new='    return bound_up(non_negative(mu, name="mu") ** 2 / 4)',
         kind="scale",
@@ -321,9 +321,9 @@ GUARANTEES = (
     ),
     Mutant(
         id="rho-of-pure",
-        file="guarantees/conversion/rho.py",
-        old="    return up(e, lambda: ball(e) * (ball(e) / 2).tanh())",
-        new="    return up(e, lambda: ball(e) * (ball(e) / 4).tanh())",
+        file="guarantees/conversions.py",
+        old="    return _rho_up(e, lambda: ball(e) * (ball(e) / 2).tanh())",
+        new="    return _rho_up(e, lambda: ball(e) * (ball(e) / 4).tanh())",
         kind="scale",
         harm="pure ε is charged half of its ρ",
         tests=("tests/guarantees/test_conversions.py::test_rho_is_above_every_order_and_reached",),
@@ -348,7 +348,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="cap-rounded-up",
-        file="guarantees/accounts/caps.py",
+        file="guarantees/filters.py",
         old="    return short_down(Fraction(greatest))",
         new="    return short_down(Fraction(greatest) * Fraction(1001, 1000))",
         kind="rounding",
@@ -357,7 +357,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="within-strict",
-        file="guarantees/order.py",
+        file="guarantees/conversions.py",
         old="                return to_zcdp(guarantee).rho <= rho",
         new="                return to_zcdp(guarantee).rho <= 2 * rho",
         kind="scale",
@@ -367,7 +367,7 @@ GUARANTEES = (
     # -- accounts ----------------------------------------------------------------------------------
     Mutant(
         id="filter-cap-not-checked",
-        file="guarantees/accounts/filters.py",
+        file="guarantees/filters.py",
         old="            total[0] * cap[1] > cap[0] * total[1]\n            or failing",
         new="            failing",
         kind="check dropped",
@@ -376,7 +376,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="filter-slack-not-checked",
-        file="guarantees/accounts/filters.py",
+        file="guarantees/filters.py",
         old="            or failing[0] * allowed[1] > allowed[0] * failing[1]\n",
         new="",
         kind="check dropped",
@@ -385,7 +385,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="filter-last-bit",
-        file="guarantees/accounts/filters.py",
+        file="guarantees/filters.py",
         old="            total[0] * cap[1] > cap[0] * total[1]\n",
         new="            total[0] * cap[1] >= cap[0] * total[1]\n",
         kind="off by one",
@@ -394,7 +394,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="filter-slack-not-added",
-        file="guarantees/accounts/filters.py",
+        file="guarantees/filters.py",
         old="            failing = sum_up(failing, charge.slack)\n",
         new="            failing = charge.slack.as_integer_ratio()\n",
         kind="count forgotten",
@@ -403,7 +403,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="filter-delta-not-split",
-        file="guarantees/accounts/slack.py",
+        file="guarantees/filters.py",
         old="        return (whole - part) / (1 - part)",
         new="        return whole",
         kind="count forgotten",
@@ -412,16 +412,16 @@ GUARANTEES = (
     ),
     Mutant(
         id="filter-sum-rounded-down",
-        file="guarantees/short.py",
+        file="numeric/short_fractions.py",
         old="        exact, common = -(-exact * _COARSE // common), _COARSE",
         new="        exact, common = exact * _COARSE // common, _COARSE",
         kind="rounding",
         harm="a long sum of spends falls below the truth",
-        tests=("tests/guarantees/test_short.py::test_sums_are_never_below_and_stay_small",),
+        tests=("tests/numeric/test_short_fractions.py::test_sums_are_never_below_and_stay_small",),
     ),
     Mutant(
         id="price-failures-of-a-list",
-        file="guarantees/accounts/charges.py",
+        file="guarantees/filters.py",
         old="            failing = sum((count * d for _, d, count in pieces), Fraction(0))",
         new="            failing = sum((d for _, d, count in pieces), Fraction(0))",
         kind="count forgotten",
@@ -430,7 +430,7 @@ GUARANTEES = (
     ),
     Mutant(
         id="price-mu-without-square",
-        file="guarantees/accounts/charges.py",
+        file="guarantees/filters.py",
         old="exact=given and mu * LARGEST < 1) ** 2",
         new="exact=given and mu * LARGEST < 1) ** 3",
         kind="scale",
@@ -439,11 +439,11 @@ GUARANTEES = (
     ),
     Mutant(
         id="price-rounded-down",
-        file="guarantees/short.py",
+        file="numeric/short_fractions.py",
         old="    return _neighbours(x)[1]\n",
         new="    return _neighbours(x)[0]\n",
         kind="rounding",
         harm="a charge is rounded below what it costs",
-        tests=("tests/guarantees/test_short.py::test_short_on_the_right_side_and_tight",),
+        tests=("tests/numeric/test_short_fractions.py::test_short_on_the_right_side_and_tight",),
     ),
 )

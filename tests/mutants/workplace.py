@@ -117,14 +117,14 @@ class Workplace:
         """Plant a name in the copy and look whether Python sees it."""
         planted = Mutant(
             id="planted",
-            file="exact.py",
+            file="numeric/exact.py",
             old="_MAX_BITS = 4096",
             new="_MAX_BITS = 4095",
             kind="off by one",
             harm="none",
             tests=(),
         )
-        command = [sys.executable, "-c", "import discreet.exact as e; print(e._MAX_BITS)"]
+        command = [sys.executable, "-c", "import discreet.numeric.exact as e; print(e._MAX_BITS)"]
         with self.mutated(planted):
             code, output = self.run(command, limit=60)
         if (code, output.strip()) != (0, "4095"):

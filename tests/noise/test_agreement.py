@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.balls import ball, precision
 from discreet.noise import gaussian, laplace
 from discreet.noise.gaussian import GaussianSampler, strips
 from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.noise.tape import Draw, Tape
 from discreet.noise.workspace import Workspace
+from discreet.numeric.balls import ball, precision
 from discreet.testing import SeededEntropy
 
 LAWS = [DiscreteLaplaceSampler, LaplaceSampler, GaussianSampler]

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from discreet.balls import ball, precision
 from discreet.noise import bernoulli
 from discreet.noise.bernoulli import Computed, Rational, coins, coins_each, logistic
+from discreet.numeric.balls import ball, precision
 from discreet.testing import ScriptedEntropy, SeededEntropy, seeded, using
 
 PROBABILITIES = {

@@ -9,11 +9,11 @@ from math import exp
 import numpy as np
 import pytest
 
-from discreet.balls import ball, precision
 from discreet.noise import threshold as module
 from discreet.noise.grid import INT_MAX, INT_MIN
 from discreet.noise.tape import Tape
 from discreet.noise.threshold import LaplaceReal, NoisyThreshold
+from discreet.numeric.balls import ball, precision
 from discreet.testing import ScriptedEntropy, SeededEntropy, seeded, using
 
 

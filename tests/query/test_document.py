@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet import canonical
 from discreet.mechanisms.quantiles import Quantiles
+from discreet.numeric import canonical
 from discreet.query.aggregates.ranges import Range
 from discreet.query.document import (
     MOST_KEYS,

@@ -46,7 +46,7 @@ __all__ = sorted(_HOME_OF)
 
 def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
-        from discreet.spelling import unknown
+        from discreet.hints import unknown
 
         raise unknown("discreet.adaptive", name, __all__)
     found = getattr(import_module(f"discreet.adaptive.{_HOME_OF[name]}"), name)

@@ -23,8 +23,8 @@ from discreet.adaptive.bounds import METHODS, BoundsTable, bounds, refusal, says
 from discreet.adaptive.ledger_account import Turns, TurnsInMemory, charged, stored
 from discreet.adaptive.noise_width import Noise, Shape
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number
 from discreet.guarantees import Guarantee
+from discreet.hints import meant, spelled
 from discreet.mechanisms.statistical_queries import (
     EXAMPLE,
     UNIT,
@@ -36,7 +36,7 @@ from discreet.mechanisms.statistical_queries import (
     sum_of_records,
 )
 from discreet.noise.entropy import source
-from discreet.spelling import meant, spelled
+from discreet.numeric.exact import Number
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, integer, number, positive, probability
+from discreet.numeric.exact import Number, integer, number, positive, probability
 
 MOST_QUERIES: Final = 10**9
 # Beyond these a bound says either nothing or what nobody needs, and searches take long.

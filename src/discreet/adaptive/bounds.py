@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 
-from discreet import balls
 from discreet.adaptive import validity
 from discreet.adaptive.arguments import MOST_QUERIES, percent, upward
 from discreet.adaptive.noise_width import (
@@ -27,8 +26,9 @@ from discreet.adaptive.noise_width import (
     width_of,
 )
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import round_up
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
+from discreet.numeric import balls
+from discreet.numeric.exact import round_up
 
 METHODS: Final = {
     "gaussian": "Gaussian noise",

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.adaptive import validity
 from discreet.adaptive.arguments import percent, read_confidence, read_count, same_process
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, non_negative, positive, round_down, round_up
 from discreet.guarantees import TotalVariation
+from discreet.hints import spelled
 from discreet.lazy import cached_property
 from discreet.mechanisms.statistical_queries import (
     LARGEST_SAMPLE,
@@ -30,7 +30,7 @@ from discreet.mechanisms.statistical_queries import (
     check_column_function,
     sum_of_column,
 )
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number, non_negative, positive, round_down, round_up
 
 Score = Callable[[NDArray[Any], NDArray[Any]], Any]
 

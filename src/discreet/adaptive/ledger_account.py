@@ -14,7 +14,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from discreet import balls, canonical
 from discreet.adaptive.answer import PopulationAnswer
 from discreet.adaptive.arguments import percent, read_confidence, same_process
 from discreet.adaptive.bounds import Bound, BoundsTable, bounds
@@ -29,13 +28,14 @@ from discreet.adaptive.noise_width import (
 )
 from discreet.adaptive.validity import drift, superquantile
 from discreet.errors import InvalidArgument, Refused, RelationMismatch
-from discreet.exact import Number, round_up, sqrt_up
 from discreet.guarantees import GDP, Guarantee, Pure, compose
-from discreet.guarantees.accounts.notions import sum_of
+from discreet.guarantees.filters import sum_of
+from discreet.hints import spelled
 from discreet.neighbors import Relation
+from discreet.numeric import balls, canonical
+from discreet.numeric.exact import Number, round_up, sqrt_up
 from discreet.release import ColumnInfo, Result
 from discreet.release.storing import to_bytes
-from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from discreet.ledger.accounts import Account

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet import balls
 from discreet.adaptive.validity import drift
-from discreet.exact import round_up, sqrt_up
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
-from discreet.guarantees.short import short_up
+from discreet.numeric import balls
+from discreet.numeric.exact import round_up, sqrt_up
+from discreet.numeric.short_fractions import short_up
 
 if TYPE_CHECKING:
     from flint import arb

@@ -15,9 +15,9 @@ from discreet.adaptive.arguments import (
     read_error,
 )
 from discreet.adaptive.bounds import METHODS, most_queries
-from discreet.exact import Number
+from discreet.hints import spelled
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number
 
 if TYPE_CHECKING:
     from discreet.plot import Plot

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from discreet.adaptive.arguments import read_count
 from discreet.adaptive.thresholdout import Thresholdout
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number
+from discreet.hints import meant, spelled
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, UNIT, sum_of_column
-from discreet.spelling import meant, spelled
+from discreet.numeric.exact import Number
 
 if TYPE_CHECKING:
     from discreet.adaptive.analyst import Analyst

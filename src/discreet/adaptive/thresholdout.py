@@ -56,8 +56,8 @@ from discreet.adaptive.arguments import (
 )
 from discreet.adaptive.validity import drift, superquantile
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, non_negative, number
 from discreet.guarantees import Guarantee, Pure, TotalVariation
+from discreet.hints import spelled
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import read_flag
 from discreet.mechanisms.sparse_vector import SparseVector
@@ -72,7 +72,7 @@ from discreet.mechanisms.statistical_queries import (
     sum_of_records,
 )
 from discreet.noise.grid import fine_exponent
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number, non_negative, number
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger

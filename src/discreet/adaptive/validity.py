@@ -41,12 +41,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-from discreet import balls
-from discreet.balls import ball, upper
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, number, round_up
 from discreet.guarantees import Guarantee
-from discreet.spelling import spelled
+from discreet.hints import spelled
+from discreet.numeric import balls
+from discreet.numeric.balls import ball, upper
+from discreet.numeric.exact import Number, number, round_up
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 40  # each keeps 0.618 of the range: 10⁻⁸ of it is left, and the width is flat there

@@ -35,9 +35,9 @@ from discreet.auditor.sampling.region import Counts, FloatArray, corners
 from discreet.auditor.sampling.sampler import BatchRaised, Pace, Run, Sampler, read_pace
 from discreet.auditor.subject import Subject
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, probability
 from discreet.guarantees import Guarantee
-from discreet.spelling import spelled
+from discreet.hints import spelled
+from discreet.numeric.exact import Number, probability
 
 # -- the pair: as given, or the most promising of many ---------------------------------------------
 

@@ -31,9 +31,9 @@ from discreet.auditor.domains import (
 from discreet.auditor.recorder import Norm
 from discreet.auditor.replay_finding import short
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, non_negative, positive_float
+from discreet.hints import spelled
 from discreet.neighbors import Relation
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number, integer, non_negative, positive_float
 
 # -- the finding -----------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from discreet.auditor.exact.comparison import sides
 from discreet.auditor.exact.neighbours import Several, plan
 from discreet.auditor.exact.sides import BITS
 from discreet.auditor.verify import law_of
-from discreet.balls import lower, precision
 from discreet.guarantees import Guarantee
+from discreet.numeric.balls import lower, precision
 
 Pair = tuple[Any, Any]
 

@@ -26,9 +26,9 @@ from typing import Any, Final, Protocol, TypeVar
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.exact import integer
 from discreet.lazy import cached_property
 from discreet.neighbors import Relation
+from discreet.numeric.exact import integer
 
 # -- numbers that decide what is tried: never noise ------------------------------------------------
 

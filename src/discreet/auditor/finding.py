@@ -13,8 +13,8 @@ from discreet.auditor.sampling.parameters import ClaimParameters
 from discreet.auditor.sampling.region import Counts, corners
 from discreet.auditor.sampling.sampler import BatchRaised, Run, Sampler
 from discreet.auditor.subject import Subject
-from discreet.exact import integer
 from discreet.guarantees import Guarantee, Pure
+from discreet.numeric.exact import integer
 
 # -- witness: the event, and how to see it again ---------------------------------------------------
 

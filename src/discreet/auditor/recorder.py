@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
-from discreet.exact import Number
+from discreet.numeric.exact import Number
 from discreet.sensitivity import Sensitivity
 
 T = TypeVar("T")

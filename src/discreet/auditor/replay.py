@@ -26,9 +26,9 @@ from discreet.auditor.distance import Apart, Move, family, move, numbers, read_n
 from discreet.auditor.recorder import Declared, Norm, recording
 from discreet.auditor.replay_finding import Difference, Reach, ReplayFinding, many, short
 from discreet.errors import InvalidArgument
-from discreet.exact import non_negative
+from discreet.hints import spelled
+from discreet.numeric.exact import non_negative
 from discreet.sensitivity import Sensitivity
-from discreet.spelling import spelled
 
 # -- what one run told the recorder ----------------------------------------------------------------
 

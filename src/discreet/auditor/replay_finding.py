@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.exact import round_down
+from discreet.numeric.exact import round_down
 
 
 @dataclass(frozen=True)

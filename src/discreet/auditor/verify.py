@@ -15,12 +15,12 @@ from discreet.auditor.exact.comparison import sides
 from discreet.auditor.exact.judgement import Judgement, judge
 from discreet.auditor.exact.neighbours import Climb, NeighbourPlan, Several, plan
 from discreet.auditor.exact.sides import BITS, Event, ShownEvent
-from discreet.balls import ball, lower, precision, upper
 from discreet.errors import InvalidArgument
-from discreet.exact import round_up
 from discreet.guarantees import Approx, Guarantee
+from discreet.hints import spelled
 from discreet.laws import Finite
-from discreet.spelling import spelled
+from discreet.numeric.balls import ball, lower, precision, upper
+from discreet.numeric.exact import round_up
 
 # -- verdict and witness ---------------------------------------------------------------------------
 

@@ -9,11 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet import canonical
 from discreet.certificate.json_schema import misfits
 from discreet.errors import InvalidArgument
-from discreet.exact import round_up
 from discreet.guarantees import Guarantee
+from discreet.numeric import canonical
+from discreet.numeric.exact import round_up
 from discreet.printable import one_line
 
 if TYPE_CHECKING:

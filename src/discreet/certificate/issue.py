@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet import canonical, signing
+from discreet import signing
 from discreet.certificate.certificate import (
     FORMAT,
     VERSION,
@@ -21,6 +21,7 @@ from discreet.certificate.certificate import (
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.ledger.entry import Cost, Entry
+from discreet.numeric import canonical
 from discreet.printable import one_line
 from discreet.query.bought import protects
 from discreet.query.numbers import short

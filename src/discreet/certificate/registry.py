@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 from discreet.certificate.certificate import Certificate
 from discreet.certificate.json_schema import misfits
 from discreet.errors import InvalidArgument
-from discreet.exact import number, round_up
+from discreet.numeric.exact import number, round_up
 from discreet.printable import one_line
 from discreet.query.numbers import short
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet import canonical, signing
+from discreet import signing
 from discreet.certificate.certificate import Certificate, Verdict, content, in_words, message
 from discreet.certificate.independent.guarantee_check import (
     Derived,
@@ -36,8 +36,9 @@ from discreet.certificate.issue import told_charge, told_released
 from discreet.certificate.json_schema import misfits
 from discreet.errors import DiscreetError, InvalidArgument, Refused
 from discreet.guarantees import Guarantee
-from discreet.laws.sharp import certainly_at_most
 from discreet.neighbors import Relation
+from discreet.numeric import canonical
+from discreet.numeric.balls import certainly_at_most
 from discreet.query.bought import protects
 from discreet.query.table_digest import columns_of, table_digest
 from discreet.release.exports import as_written

@@ -3,25 +3,36 @@
 >>> from discreet.guarantees import GDP, Pure
 >>> Pure(epsilon=1).delta(0), GDP(mu=1).epsilon(1e-6)
 (0.4621171572600098, 4.886554117462213)
+
+From the bottom up:
+
+- `guarantee`: what every guarantee answers: δ at ε, ε at δ, and what an attacker can do;
+- notions, one file each: `pure`, `approx`, `zcdp`, `gdp`, `bounded_range`, `total_variation`;
+- exact pairs of mechanisms: `laplace`, `randomized_response`, `sampled`, `key_discovery`,
+  `loss_distribution` (any two laws);
+- what becomes of others: `grouped` (several people), `failure` (a small chance of none);
+- `convolution`: sums of privacy losses on a grid, with both bounds;
+- `composition`: several mechanisms together, and several facts about one;
+- `tabulated`: the profile of a composition as a table, to search in;
+- `conversions`: the least ε, ρ or μ of a guarantee, and whether it lies within a limit;
+- `filters`: accounts for sessions in which budgets depend on earlier answers;
+- `document` and `dp_events`: guarantees as JSON, and as events of Google's dp_accounting;
+- `description` and `plot`: guarantees in sentences and in pictures.
 """
 
-from discreet.guarantees.accounts.caps import gdp_cap, zcdp_cap
-from discreet.guarantees.accounts.filters import Filter
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bounded_range import BoundedRange
-from discreet.guarantees.calibration import classic_sigma, gaussian_sigma
-from discreet.guarantees.compose import compose
-from discreet.guarantees.composition import Composition
+from discreet.guarantees.composition import Composition, Least, compose
 from discreet.guarantees.conversions import to_gdp, to_pure, to_zcdp
-from discreet.guarantees.failing import Failing
-from discreet.guarantees.gdp import GDP
+from discreet.guarantees.dp_events import from_dp_event, to_dp_event
+from discreet.guarantees.failure import Failing
+from discreet.guarantees.filters import Filter, gdp_cap, zcdp_cap
+from discreet.guarantees.gdp import GDP, classic_sigma, gaussian_sigma
 from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.interchange.events import from_dp_event, to_dp_event
 from discreet.guarantees.laplace import LaplacePair
-from discreet.guarantees.least import Least
 from discreet.guarantees.loss_distribution import LossDistribution
 from discreet.guarantees.pure import Pure
-from discreet.guarantees.response import ResponsePair
+from discreet.guarantees.randomized_response import ResponsePair
 from discreet.guarantees.sampled import SampledPair
 from discreet.guarantees.total_variation import TotalVariation
 from discreet.guarantees.zcdp import ZCDP

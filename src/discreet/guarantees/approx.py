@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.balls import ball, upper_fraction
-from discreet.exact import Number, non_negative
-from discreet.guarantees.bands import LARGEST, Atoms, Band, FloatArray, ends, widen
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.profile import group_size, unit_interval
+from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
 from discreet.guarantees.pure import Pure, pure_band, pure_profile, response_atoms
-from discreet.laws.sharp import sharp
-from discreet.spelling import spelled
+from discreet.hints import spelled
+from discreet.numeric.balls import ball, sharp, upper_fraction
+from discreet.numeric.bands import LARGEST, Atoms, Band, FloatArray, ends, widen
+from discreet.numeric.exact import Number, non_negative
 
 if TYPE_CHECKING:
     from flint import arb

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.balls import ball
-from discreet.exact import Number, non_negative
-from discreet.guarantees.bands import LARGEST, Band, FloatArray, ends, widen
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.profile import group_size
+from discreet.guarantees.guarantee import Guarantee, group_size
+from discreet.numeric.balls import ball
+from discreet.numeric.bands import LARGEST, Band, FloatArray, ends, widen
+from discreet.numeric.exact import Number, non_negative
 
 if TYPE_CHECKING:
     from flint import arb

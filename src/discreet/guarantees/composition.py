@@ -1,49 +1,62 @@
-"""Several mechanisms on the same people, accounted together.
+"""Several guarantees together: of several mechanisms on the same people, or of one mechanism.
 
 A fixed list of mechanisms, each of whose questions may depend on the answers before, is
 dominated by the product of their pairs (Zhu, Dong and Wang 2022, Theorem 10), so the privacy
 losses add up as independent random numbers. For a list that is not fixed beforehand see
-`Filter`.
+`Filter`. Where several facts hold for one mechanism, the best of them does at each ε: `Least`.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import partial, reduce
+from math import ceil
+from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.balls import ball
-from discreet.errors import LooseBound, Refused
-from discreet.exact import Number, number, round_up
-from discreet.guarantees import attacker
+import numpy as np
+
+from discreet.errors import InvalidArgument, LooseBound, Refused
+from discreet.guarantees import convolution
 from discreet.guarantees.approx import Approx
-from discreet.guarantees.bands import Band, FloatArray
-from discreet.guarantees.binomial import MOST_RUNS, repeated_pure
 from discreet.guarantees.bounded_range import BoundedRange
-from discreet.guarantees.convolution.reading import DEFAULT_TOLERANCE, Parts, Reading, Start
-from discreet.guarantees.guarantee import Guarantee
+from discreet.guarantees.convolution import Curve, GridPlan, Spectrum, grid_loss
+from discreet.guarantees.gdp import GDP
+from discreet.guarantees.guarantee import (
+    Guarantee,
+    HalfProfile,
+    best_hit_rate,
+    just_below,
+    largest_posterior,
+    unit_interval,
+)
 from discreet.guarantees.laplace import LaplacePair
-from discreet.guarantees.profile import HalfProfile, just_below, unit_interval
-from discreet.guarantees.pure import Pure
-from discreet.guarantees.response import ResponsePair
+from discreet.guarantees.pure import MOST_RUNS, Pure, repeated_pure
+from discreet.guarantees.randomized_response import ResponsePair
 from discreet.guarantees.sampled import OneWay
 from discreet.guarantees.total_variation import TotalVariation
+from discreet.guarantees.zcdp import ZCDP
+from discreet.hints import spelled
 from discreet.lazy import cached_property
+from discreet.numeric.balls import ball
+from discreet.numeric.bands import Band, FloatArray
+from discreet.numeric.exact import Number, integer, number, positive_float, round_up, sqrt_up
+from discreet.numeric.short_fractions import bound_up
 
 if TYPE_CHECKING:
     from flint import arb
 
-    from discreet.guarantees.near import Near
+    from discreet.guarantees.tabulated import Tabulated
+
 
 _FARTHEST = Fraction(10**300)  # δ never increases, so reading it here is safe
 _SHOWN = 5  # parts in a repr
-_SMALL = 1e-100
-_LARGE = 1e4  # a loss beyond which nothing is promised, and which no grid should hold
-_FAINT = Fraction(1, 10**9)  # searches need not look at a smaller δ
+_SMALL_LOSS = 1e-100
+_LARGE_LOSS = 1e4  # a loss beyond which nothing is promised, and which no grid should hold
+_FAINT_DELTA = Fraction(1, 10**9)  # searches need not look at a smaller δ
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +80,7 @@ class Composition(Guarantee):
     tolerance: float | None = field(default=None, compare=False)
     memory: int = field(default=2**30, compare=False)
     _starts: Mapping[bool, Start] = field(default_factory=dict, compare=False)
-    _readings: dict[bool, Reading] = field(default_factory=dict, compare=False, init=False)
+    _readings: dict[bool, ComposedProfile] = field(default_factory=dict, compare=False, init=False)
 
     def __repr__(self) -> str:
         shown = [f"{count} × {g!r}" for g, count in self.parts[:_SHOWN]]
@@ -164,7 +177,7 @@ class Composition(Guarantee):
     @cached_property
     def _moderate(self) -> bool:
         """Whether the losses are of a size that floats can convolve."""
-        return _SMALL < max(g._extent for g, _ in self.parts) < _LARGE
+        return _SMALL_LOSS < max(g._extent for g, _ in self.parts) < _LARGE_LOSS
 
     def _largest_delta(self, x: Fraction, sides: Sequence[bool]) -> float:
         found = 0.0
@@ -174,7 +187,7 @@ class Composition(Guarantee):
 
     def tradeoff(self, false_alarm_rate: Number) -> float:
         """The best hit rate of any attacker with this ``false_alarm_rate``, rounded up."""
-        return attacker.best_hit_rate(
+        return best_hit_rate(
             self.delta, false_alarm_rate, largest=self._most, search=self._near.delta
         )
 
@@ -184,25 +197,25 @@ class Composition(Guarantee):
         For every single output if ``event_probability`` is 0, as it is if left out; else for every
         event of at least this probability.
         """
-        return attacker.posterior(self, prior, event_probability, search=self._near.delta)
+        return largest_posterior(self, prior, event_probability, search=self._near.delta)
 
     @cached_property
-    def _near(self) -> Near:
+    def _near(self) -> Tabulated:
         """The profile as a table, to search in."""
-        from discreet.guarantees.near import Near
+        from discreet.guarantees.tabulated import Tabulated
 
-        return Near(self, tail=min(Fraction(1), self._failing + _FAINT))
+        return Tabulated(self, tail=min(Fraction(1), self._failing + _FAINT_DELTA))
 
     @property
     def _sides(self) -> tuple[bool, ...]:
         """The orders of the neighbours to look at; one, if they are alike."""
         return (False,) if len(self._orders) == 1 else (False, True)
 
-    def _reading(self, swapped: bool) -> Reading:
+    def _reading(self, swapped: bool) -> ComposedProfile:
         if self._symmetric:
             swapped = False
         if swapped not in self._readings:
-            self._readings[swapped] = Reading(
+            self._readings[swapped] = ComposedProfile(
                 self.parts, swapped, self.tolerance, self.memory, self._starts.get(swapped)
             )
         return self._readings[swapped]
@@ -313,7 +326,6 @@ class Composition(Guarantee):
 
     def group(self, k: int) -> Guarantee:
         """What is promised to k people together: the composition of what each part promises."""
-        from discreet.guarantees.compose import compose
 
         groups = [g.group(k).repeat(count) for g, count in self.parts]
         return compose(groups, tolerance=self.tolerance, memory=self.memory)
@@ -326,3 +338,471 @@ def largest_loss(guarantee: Guarantee) -> Fraction:
             return e
         case _:
             return Fraction(guarantee.epsilon(0))
+
+
+# -- what several guarantees promise together ------------------------------------------------------
+
+
+MOST = 10**9  # of one guarantee
+_FINEST = 1e-9
+_MANY = 64  # sums of more squares are rounded up to multiples of 2⁻¹⁶⁰
+
+
+@spelled
+def compose(
+    guarantees: Iterable[Guarantee],
+    *,
+    tolerance: float | None = None,
+    memory: int = 2**30,
+) -> Guarantee:
+    """What mechanisms promise that run on the same people, one after another.
+
+    The list of ``guarantees`` is fixed beforehand; the questions may depend on earlier answers.
+    Gaussians and zCDP have closed forms (μ² and ρ add up), as have equal pure guarantees;
+    everything else is convolved. `tolerance` bounds upper/lower − 1 of the ε that are read: by
+    default at most 1e-3, on a grid as fine as is cheap; a given one is reached as fast as
+    possible. `memory` is a limit in bytes.
+
+    Composing a composition with more goes on from what was computed for it.
+
+    >>> from discreet.guarantees import GDP, Pure
+    >>> compose([GDP(mu=3), GDP(mu=4)])
+    GDP(mu=Fraction(5, 1))
+    >>> round(compose([Pure(epsilon=1), GDP(mu=1)]).epsilon(1e-6), 3)
+    5.82
+    """
+    tolerance, memory = _read_limits(tolerance, memory)
+    longest, more = _read(guarantees)
+    counts = {} if longest is None else longest.counts.copy()
+    for g, count in more:
+        counts[g] = counts.get(g, 0) + count
+    starts = {} if longest is None else longest.followed_by(more)
+    return simplest(counts, tolerance, memory, starts)
+
+
+def _read_limits(tolerance: float | None, memory: int) -> tuple[float | None, int]:
+    """A tolerance of 1e-9 or more, and memory of a MiB or more."""
+    if tolerance is not None:
+        tolerance = positive_float(tolerance, name="tolerance")
+        if not _FINEST <= tolerance <= 1:
+            raise InvalidArgument(
+                name="tolerance",
+                expected=f"from {_FINEST:g} to 1: upper/lower − 1 of the epsilon that is read",
+                given=f"{tolerance:g}",
+            )
+    return tolerance, integer(memory, name="memory", minimum=2**20)
+
+
+def _read(guarantees: Iterable[Guarantee]) -> tuple[Composition | None, Parts]:
+    """The longest composition among them, and the parts of all others."""
+    if isinstance(guarantees, Guarantee) or not isinstance(guarantees, Iterable):
+        raise InvalidArgument(
+            name="guarantees",
+            expected="a list of guarantees",
+            given=InvalidArgument.describe_parameter(guarantees),
+            hint="write compose([g1, g2]); for k runs of one, g.repeat(k)",
+        )
+    listed = [getattr(g, "guarantee", g) for g in guarantees]  # mechanisms will do
+    for place, g in enumerate(listed):
+        if not isinstance(g, Guarantee):
+            raise InvalidArgument(
+                name=f"guarantees[{place}]",
+                expected="a guarantee or a mechanism, such as Pure(1) or Laplace(...).guarantee",
+                given=InvalidArgument.describe_parameter(g),
+                hint="write compose([dp.Pure(1), dp.Pure(1)]); for k runs of one, g.repeat(k)",
+            )
+    compositions = [g for g in listed if isinstance(g, Composition)]
+    longest = max(compositions, key=lambda g: len(g.parts), default=None)
+    if longest is not None:
+        listed.remove(longest)
+    return longest, tuple(
+        part for g in listed for part in (g.parts if isinstance(g, Composition) else ((g, 1),))
+    )
+
+
+def repeated(guarantee: Guarantee, k: int) -> Guarantee:
+    """`guarantee.repeat(k)`."""
+    times = integer(k, name="k", minimum=0)
+    if times > MOST:
+        raise InvalidArgument(name="k", expected=f"at most {MOST}", given=str(times))
+    if times == 0:
+        return Pure(0)
+    if isinstance(guarantee, Composition):
+        counts = {g: count * times for g, count in guarantee.parts}
+        return simplest(counts, guarantee.tolerance, guarantee.memory)
+    return simplest({guarantee: times})
+
+
+def simplest(
+    counts: dict[Guarantee, int],
+    tolerance: float | None = None,
+    memory: int = 2**30,
+    starts: Mapping[bool, Start] | None = None,
+) -> Guarantee:
+    """One notion where there is one, else a composition; nothing composes to Pure(0)."""
+    gaussians = [g for g in counts if type(g) is GDP]
+    if len(gaussians) > 1 or any(counts[g] > 1 for g in gaussians):
+        squares = _sum_up([g.mu**2 * counts.pop(g) for g in gaussians])
+        counts[GDP(bound_up(sqrt_up(squares)))] = 1
+    concentrated = [g for g in counts if type(g) is ZCDP]
+    if len(concentrated) > 1 or any(counts[g] > 1 for g in concentrated):
+        rho = _sum_up([g.rho * counts.pop(g) for g in concentrated])
+        counts[ZCDP(bound_up(rho))] = 1
+    _check_orders(counts)
+    if not counts:
+        return Pure(0)
+    if len(counts) == 1 and 1 in counts.values():
+        return next(iter(counts))
+    return Composition.of(counts, tolerance, memory, starts or {})
+
+
+def _check_orders(counts: Mapping[Guarantee, int]) -> None:
+    """Neighbours are in one order for all mechanisms at once."""
+    ways = {g.swapped for g in counts if type(g) is OneWay}
+    if ways and (len(ways) > 1 or not all(isinstance(g, OneWay) or g._symmetric for g in counts)):
+        raise InvalidArgument(
+            name="guarantees",
+            expected="one order of the neighbours: all .add, all .remove, or whole guarantees",
+            given="a mix of them",
+        )
+
+
+def _sum_up(terms: list[Fraction]) -> Fraction:
+    """The sum, exact for a few terms; each of many is rounded up, so that it stays short."""
+    if len(terms) <= _MANY:
+        return sum(terms, Fraction(0))
+    return Fraction(sum(ceil(term * 2**160) for term in terms), 2**160)
+
+
+# -- one order of a composition, read at the ε or δ asked for --------------------------------------
+# Plan, transform, refine.
+
+
+_BYTES = 120  # for each point of the circle or of one loss, at the worst moment
+_REFINEMENTS = 8
+_LARGE_GRID = 2**20  # from here on a refinement has to show some use
+_CUT = 1e-10  # the share of δ that tails beyond the grid may have
+_TINY = 1e-60  # and what they may have in any case
+_FAINT = 1e-30  # a δ below which nobody needs digits
+DEFAULT_TOLERANCE = 1e-3
+
+Parts: TypeAlias = tuple[tuple[Guarantee, int], ...]
+Start: TypeAlias = tuple["ComposedProfile", Parts]  # what was read before, and what came after
+
+
+class ComposedProfile:
+    """Bounds on one profile of a composition; what was computed is kept for the next question."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        swapped: bool,
+        tolerance: float | None,
+        memory: int,
+        start: Start | None = None,
+    ) -> None:
+        self.parts, self.swapped = parts, swapped
+        self.tolerance, self.memory = tolerance, memory
+        self.start = start
+        self.spectrum: Spectrum | None = None
+        self.curve: Curve | None = None
+        self.plan: GridPlan | None = None
+        self._answers: dict[Fraction, tuple[float, float]] = {}
+
+    @property
+    def _aim(self) -> float:
+        return DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance
+
+    # -- ε at δ ----------------------------------------------------------------------------------
+
+    def bracket(self, delta: Fraction, *, enough: float = 0.0) -> tuple[float, float]:
+        """Bounds on the least ε ≥ 0 whose δ is at most `delta`, which is above 0.
+
+        An upper bound below `enough` need not be refined: another order has more.
+        """
+        if delta not in self._answers:
+            found = self._bracket(delta, enough)
+            if found[1] <= enough:
+                return found
+            self._answers[delta] = found
+        return self._answers[delta]
+
+    def _bracket(self, delta: Fraction, enough: float) -> tuple[float, float]:
+        target = float(delta) * (1 - 2**-52)
+        if target == 0.0:
+            return 0.0, math.inf
+        if self._extend():
+            lower, upper = self._epsilons(target)
+            if _close(lower, upper, self._aim) or upper <= enough:
+                return lower, upper
+        best = (0.0, math.inf)
+        tail = max(_CUT * target / self._count, 1e-300)
+        sketch = convolution.sketch(self.parts, tail=tail, swapped=self.swapped)
+        tilt = convolution.tilt_for_delta(sketch, target)
+        plan = self._first_plan(sketch, tilt, tail)
+        for _ in range(_REFINEMENTS):
+            self._compute(plan)
+            lower, upper = self._epsilons(target)
+            before, best = best, (max(best[0], lower), min(best[1], upper))
+            if _close(*best, self._aim) or best[1] <= enough:
+                return best
+            if plan.size > _LARGE_GRID and _gap(*best) >= 0.7 * _gap(*before):
+                break  # a finer grid does not help
+            finer = self._finer(plan, *best)
+            if finer is None:
+                break
+            plan = finer
+        return best
+
+    def _epsilons(self, target: float) -> tuple[float, float]:
+        curve, plan = self._computed()
+        top = round(plan.middle / plan.step) + curve.size // 2
+        upper = curve.epsilon_above(target, top)
+        return curve.epsilon_below(target, upper), upper
+
+    # -- δ at ε ----------------------------------------------------------------------------------
+
+    def delta(self, epsilon: Fraction, *, enough: float = 0.0) -> float:
+        """An upper bound on δ at this ε ≥ 0; one below `enough` need not be refined."""
+        x = float(epsilon)
+        x = math.nextafter(x, 0) if x > epsilon else x  # reading further left is safe
+        if self.curve is not None:
+            found = self.curve.delta_above(x)
+            if found <= max(enough, _FAINT) or self._good(x):
+                return found
+        sketch = convolution.sketch(self.parts, tail=_TINY / self._count, swapped=self.swapped)
+        _, mean, variance = sketch.cumulants(0.0)
+        if x < mean - 40 - 8 * math.sqrt(variance):
+            return 1.0  # where hardly any loss is below, δ is next to 1
+        tilt = convolution.tilt_for_epsilon(sketch, x)
+        log_moment = sketch.cumulants(tilt)[0]
+        # Chernoff tells about how small δ is here, and so what a tail may be.
+        expected = math.exp(max(min(0.0, log_moment - tilt * x), -600.0))
+        tail = max(_CUT * expected, _TINY) / self._count
+        plan = self._first_plan(sketch, tilt, tail)
+        best, doubt = 1.0, 1.0
+        for _ in range(_REFINEMENTS):
+            self._compute(plan)
+            best = min(best, self._computed()[0].delta_above(x))
+            before, doubt = doubt, self._doubt(x)
+            if (
+                self._good(x)
+                or best <= max(enough, _FAINT)
+                or (plan.size > _LARGE_GRID and doubt >= 0.7 * before)
+            ):
+                break  # or a finer grid does not help
+            finer = self._finer(plan, 1.0, 1 + 4 * self._aim)
+            if finer is None:
+                break
+            plan = finer
+        return best
+
+    def _good(self, x: float) -> bool:
+        """Whether both bounds on δ at x agree to about what the tolerance on ε allows.
+
+        A step of tolerance·ε changes δ by about θ times as much of itself.
+        """
+        curve, _ = self._computed()
+        return self._doubt(x) <= max(10 * self._aim, min(0.5, self._aim * x * curve.tilt))
+
+    def _doubt(self, x: float) -> float:
+        """The share of the upper bound on δ at x that the lower one does not reach."""
+        curve, _ = self._computed()
+        j = math.floor(x / curve.step)
+        upper = curve.upper(j)
+        return 1 - curve.lower(j) / upper if upper > 0 else 0.0
+
+    # -- computing ---------------------------------------------------------------------------------
+
+    @property
+    def _count(self) -> int:
+        return sum(count for _, count in self.parts)
+
+    def _computed(self) -> tuple[Curve, GridPlan]:
+        assert self.curve is not None and self.plan is not None
+        return self.curve, self.plan
+
+    def _first_plan(self, sketch: convolution.Sketch, tilt: float, tail: float) -> GridPlan:
+        lattice = lattice_of(self.parts)
+        return self._affordable(
+            convolution.make_plan(
+                sketch, tilt, tail=tail, tolerance=self.tolerance, lattice=lattice
+            )
+        )
+
+    def _affordable(self, plan: GridPlan) -> GridPlan:
+        """The same circle with fewer points, if the memory would not do."""
+        most = max(4096, self.memory // _BYTES)
+        circle = plan.step * plan.size
+        coarsest = max(circle, 2 * plan.reach) / most * 1.01
+        if plan.step >= coarsest:
+            return plan
+        return convolution.sized(replace(plan, step=convolution.short_step(coarsest)), circle)
+
+    def _finer(self, plan: GridPlan, lower: float, upper: float) -> GridPlan | None:
+        """A plan that should close the gap, which shrinks with the square of the step."""
+        gap = _gap(lower, upper)
+        factor = min(0.5, 0.8 * math.sqrt(self._aim / gap)) if gap > 0 else 0.5
+        factor = max(factor, 1 / 16)
+        circle = plan.step * plan.size
+        finer = convolution.sized(
+            replace(plan, step=convolution.short_step(plan.step * factor)), circle
+        )
+        affordable = self._affordable(finer)
+        return affordable if affordable.step < plan.step else None
+
+    def _compute(self, plan: GridPlan) -> None:
+        spectrum: Spectrum | None = None
+        for pair, count in self.parts:
+            spectrum = self._times(spectrum, plan, pair, count)
+        assert spectrum is not None
+        self.spectrum, self.curve, self.plan = spectrum, Curve(spectrum), plan
+
+    def _times(
+        self, spectrum: Spectrum | None, plan: GridPlan, pair: Guarantee, count: int
+    ) -> Spectrum:
+        loss = grid_loss(pair, plan.step, tail=plan.tail, swapped=self.swapped)
+        if spectrum is None:
+            return Spectrum.of(
+                loss,
+                count,
+                step=plan.step,
+                tilt=plan.tilt,
+                rates=plan.rates,
+                size=plan.size,
+            )
+        return spectrum.times(loss, count)
+
+    def _extend(self) -> bool:
+        """Start from what was computed for all parts but the newest, if the grid still does."""
+        if self.curve is not None:
+            return True
+        if self.start is None:
+            return False
+        (before, more), self.start = self.start, None
+        if before.spectrum is None or before.plan is None:
+            return False
+        spectrum, plan = before.spectrum, before.plan
+        reach = max(
+            (pair._reach(plan.tail, swapped=side) for pair, _ in more for side in (False, True)),
+            default=0.0,
+        )
+        if reach * (plan.tilt + max(plan.rates)) > convolution.STEEPEST:
+            return False  # the tilt was made for smaller losses
+        for pair, count in more:
+            spectrum = self._times(spectrum, plan, pair, count)
+        self.spectrum, self.curve = spectrum, Curve(spectrum)
+        self.plan = replace(plan, middle=spectrum.mean)
+        return True
+
+
+def _gap(lower: float, upper: float) -> float:
+    return upper / lower - 1 if lower > 0 and math.isfinite(upper) else math.inf
+
+
+def _close(lower: float, upper: float, tolerance: float) -> bool:
+    return upper <= lower * (1 + tolerance)
+
+
+# -- grids on which the losses of a mechanism lie already ------------------------------------------
+
+
+def lattice_of(parts: Sequence[tuple[Guarantee, int]]) -> float | None:
+    """The spacing that suits the most frequent part with losses of positive probability.
+
+    Moving a loss to its two neighbours on the grid makes the sum of many a little wider. A
+    grid that holds the loss avoids it; with several such parts, the most frequent counts.
+    """
+    best, spacing = 0, None
+    for pair, count in parts:
+        match pair:
+            case Pure(epsilon0) | Approx(epsilon0, _) | ResponsePair(epsilon0, _):
+                own = float(epsilon0)
+            case LaplacePair(epsilon0, steps):
+                own = float(epsilon0 / (steps or 1))
+            case _:
+                continue
+        if count > best and own > 0:
+            best, spacing = count, own
+    return spacing
+
+
+# -- several true facts about one mechanism --------------------------------------------------------
+# The least of their profiles, point by point.
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Least(Guarantee):
+    """All of the ``facts``, guarantees, hold for the same mechanism, so at each ε the best does.
+
+    Composed, it stands for the lower convex envelope of that in e^ε, below which the true
+    profile must lie.
+
+    >>> from discreet.guarantees import Approx, Pure
+    >>> g = Least([Pure(epsilon=2), Approx(epsilon=0.5, delta=0.01)])
+    >>> round(g.delta(0.5), 6), g.delta(2), g.epsilon(0)
+    (0.01, 0.0, 2.0)
+    """
+
+    facts: tuple[Guarantee, ...]
+
+    def __init__(self, facts: Iterable[Guarantee]) -> None:
+        held = tuple(dict.fromkeys(facts))
+        if not held or not all(isinstance(g, Guarantee) for g in held):
+            raise InvalidArgument(
+                name="facts",
+                expected="one or more guarantees of the same mechanism",
+                given=InvalidArgument.describe_parameter(facts),
+            )
+        if any(isinstance(g, Composition | OneWay) for g in held):
+            raise InvalidArgument(
+                name="facts",
+                expected="guarantees of a single run, in both orders of the neighbours",
+                given="a composition or one order",
+                hint="combine the facts of each run first, then compose",
+            )
+        object.__setattr__(self, "facts", held)
+
+    def __repr__(self) -> str:
+        return f"Least([{', '.join(map(repr, self.facts))}])"
+
+    def group(self, k: int) -> Guarantee:
+        """What is promised to k people together: the least of what each fact promises."""
+        return Least(g.group(k) for g in self.facts)
+
+    @property
+    def _symmetric(self) -> bool:
+        return all(g._symmetric for g in self.facts)
+
+    @property
+    def _bounded(self) -> bool:
+        return any(g._bounded for g in self.facts)
+
+    @property
+    def _convex(self) -> bool:
+        return len(self.facts) == 1 and self.facts[0]._convex
+
+    def _escape(self, *, swapped: bool = False) -> Fraction:
+        return min(g._escape(swapped=swapped) for g in self.facts)
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        # The fact that gets down to the least limit, and of those the first to do so.
+        least = float(self._escape(swapped=swapped)) + tail
+        return min(
+            g._reach(tail, swapped=swapped)
+            for g in self.facts
+            if float(g._escape(swapped=swapped)) <= least
+        )
+
+    def _over(self, x: Fraction) -> arb:
+        return reduce(lambda a, b: a.min(b), (g._over(x) for g in self.facts))
+
+    def _under(self, x: Fraction) -> arb:
+        return reduce(lambda a, b: a.min(b), (g._under(x) for g in self.facts))
+
+    def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
+        bands = [g._band(x, swapped=swapped) for g in self.facts]
+        return Band(
+            np.min([band.lower for band in bands], axis=0),
+            np.min([band.upper for band in bands], axis=0),
+        )

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.balls import ball
-from discreet.exact import Number, non_negative
-from discreet.guarantees.bands import UNIT, Band, FloatArray, band
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.profile import group_size
-from discreet.laws.normal import upper_normal
-from discreet.spelling import spelled
+from discreet.errors import InvalidArgument, Refused
+from discreet.guarantees.guarantee import Guarantee, group_size
+from discreet.hints import spelled
+from discreet.numeric.balls import ball, certainly_at_most, least_float, sharp, upper, upper_normal
+from discreet.numeric.bands import UNIT, Band, FloatArray, band
+from discreet.numeric.exact import Number, non_negative, positive, probability
 
 if TYPE_CHECKING:
     from flint import arb
+
 
 # Arb's exponential has no ball beyond about e^(10³⁰). The profile never increases, so reading
 # it here for a larger x is still an upper bound.
@@ -107,3 +107,46 @@ def gaussian_band(mu: Fraction, x: FloatArray) -> Band:
     # a is off by a few units of b, hence a² by some units of b²; erfcx and ndtr by 64 units.
     error = (80 + 8 * b * b) * UNIT * (first + second)
     return band(first - second, error=error + _UNDERFLOW)
+
+
+# -- how much Gaussian noise an (ε, δ) promise needs -----------------------------------------------
+# δ is the Gaussian profile at μ = Δ/σ, which increases with μ. The exact calibration solves
+# δ = δ(μ; ε) for μ and so is valid, and best, at every ε (Balle and Wang 2018). The lecture's
+# formula is a sufficient condition that is proved for small ε only.
+
+
+def gaussian_sigma(*, sensitivity: Number, epsilon: Number, delta: Number) -> Fraction:
+    """Δ times the least float σ₁ that is certain to give (ε, δ) at sensitivity 1.
+
+    >>> float(gaussian_sigma(sensitivity=1, epsilon=1, delta="1e-6"))
+    4.224678889326836
+    """
+    shift = positive(sensitivity, name="sensitivity")
+    eps, target = positive(epsilon, name="epsilon"), probability(delta, name="delta")
+    unit = least_float(
+        lambda s: s > 0 and certainly_at_most(lambda: gaussian_profile(1 / s, eps), target)
+    )
+    if math.isinf(unit):
+        raise InvalidArgument(
+            name="epsilon",
+            expected="large enough, with this delta, for a sigma below 1e301",
+            given=InvalidArgument.describe_parameter(epsilon),
+        )
+    return shift * Fraction(unit)
+
+
+def classic_sigma(*, sensitivity: Number, epsilon: Number, delta: Number) -> Fraction:
+    """The lecture's σ = Δ·√(2·ln(2/δ))/ε, rounded up; refused where it is not proved.
+
+    >>> float(classic_sigma(sensitivity=1, epsilon=1, delta="1e-6"))
+    5.386772268905419
+    """
+    shift = positive(sensitivity, name="sensitivity")
+    eps, target = positive(epsilon, name="epsilon"), probability(delta, name="delta")
+    if eps > 1 or target > Fraction(1, 2):
+        raise Refused(
+            f"the classic formula is proved for epsilon up to 1 and delta up to 1/2 only; "
+            f"beyond that its true delta can exceed the claim; got epsilon = {epsilon} and "
+            f"delta = {delta}: use the exact calibration, which holds for all"
+        )
+    return shift / eps * Fraction(upper(sharp(lambda: (2 * ball(2 / target).log()).sqrt())))

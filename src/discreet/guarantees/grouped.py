@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.balls import ball
-from discreet.guarantees.bands import Band, FloatArray, widen
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.profile import group_size
+from discreet.guarantees.guarantee import Guarantee, group_size
+from discreet.numeric.balls import ball
+from discreet.numeric.bands import Band, FloatArray, widen
 
 if TYPE_CHECKING:
     from flint import arb
 
-    from discreet.guarantees.profile import HalfProfile
+    from discreet.guarantees.guarantee import HalfProfile
 
 
 @dataclass(frozen=True)
-class Grouped(Guarantee):
+class GroupPrivacy(Guarantee):
     """What a guarantee for one person promises to k people together.
 
     Going from one neighbour to the next k times, hockey-stick divergences add up with weights
@@ -34,7 +33,7 @@ class Grouped(Guarantee):
 
     def group(self, k: int) -> Guarantee:
         """Groups of groups."""
-        return Grouped(self.single, self.size * group_size(k))
+        return GroupPrivacy(self.single, self.size * group_size(k))
 
     @property
     def _symmetric(self) -> bool:

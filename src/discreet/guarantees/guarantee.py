@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from discreet.exact import Number
-from discreet.guarantees import attacker, profile
-from discreet.guarantees.bands import Atoms, Band, FloatArray
+from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
+from discreet.numeric.balls import ball, certainly_at_most, least_float, sharp, upper
+from discreet.numeric.bands import Atoms, Band, FloatArray
+from discreet.numeric.exact import Number, integer, non_negative, number, round_up
 
 if TYPE_CHECKING:
     from flint import arb
-
-    from discreet.guarantees.profile import HalfProfile
 
 
 class Guarantee(ABC):
@@ -127,7 +127,7 @@ class Guarantee(ABC):
 
     def delta(self, epsilon: Number) -> float:
         """δ at ``epsilon`` (any real number), rounded up."""
-        return profile.delta_at(self._orders, epsilon)
+        return delta_at(self._orders, epsilon)
 
     def epsilon(self, delta: Number) -> float:
         """The least ε ≥ 0 whose δ is at most ``delta``, rounded up; infinite if there is none.
@@ -136,11 +136,11 @@ class Guarantee(ABC):
         something: 1e-6, say. At 0 it is the multiplicative distance: the most that any log ratio
         can be.
         """
-        return profile.epsilon_at(self._orders, delta, bounded=self._bounded)
+        return epsilon_at(self._orders, delta, bounded=self._bounded)
 
     def bracket(self, delta: Number) -> tuple[float, float]:
         """Bounds (lower, upper) on the least ε ≥ 0 at ``delta``; `epsilon` is the upper one."""
-        return profile.just_below(self.epsilon(delta)), self.epsilon(delta)
+        return just_below(self.epsilon(delta)), self.epsilon(delta)
 
     @property
     def tv(self) -> float:
@@ -164,7 +164,7 @@ class Guarantee(ABC):
         >>> Pure(epsilon=1).tradeoff(0.01)          # at most e^ε times as often
         0.027182818284590453
         """
-        return attacker.best_hit_rate(self.delta, false_alarm_rate, largest=self.epsilon(0))
+        return best_hit_rate(self.delta, false_alarm_rate, largest=self.epsilon(0))
 
     def posterior(self, prior: Number, event_probability: Number = 0) -> float:
         """The most that a belief of ``prior`` in a fact about one person can become.
@@ -179,7 +179,7 @@ class Guarantee(ABC):
         >>> GDP(mu=1).posterior(0.01), round(GDP(mu=1).posterior(0.01, event_probability=0.05), 4)
         (1.0, 0.11)
         """
-        return attacker.posterior(self, prior, event_probability)
+        return largest_posterior(self, prior, event_probability)
 
     # -- what follows from it ----------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class Guarantee(ABC):
         >>> round(Pure(epsilon=0.1).repeat(100).delta(2), 9)
         0.020140178
         """
-        from discreet.guarantees.compose import repeated
+        from discreet.guarantees.composition import repeated
 
         return repeated(self, k)
 
@@ -208,36 +208,198 @@ class Guarantee(ABC):
         >>> GDP(mu=1).within(Approx(epsilon=1, delta=0.127)), GDP(mu=1).within(GDP(mu=0.9))
         (True, False)
         """
-        from discreet.guarantees.order import within
+        from discreet.guarantees.conversions import within
 
         return within(self, limit)
 
     def describe(self) -> str:
         """What this means for one person, in plain sentences."""
-        from discreet.guarantees.showing.words import describe
+        from discreet.guarantees.description import describe
 
         return describe(self)
 
     def plot(self) -> Any:
         """Draw profile and trade-off curve; save it with ``.save("g.svg")`` or ``("g.png")``."""
-        from discreet.guarantees.showing.pictures import plot
+        from discreet.guarantees.plot import plot
 
         return plot(self)
 
     def __str__(self) -> str:
-        from discreet.guarantees.showing.names import short_name
+        from discreet.guarantees.description import short_name
 
         return short_name(self)
 
     def to_json(self) -> str:
         """The guarantee as JSON with exact numbers; `from_json` reads it back."""
-        from discreet.guarantees.interchange.documents import to_json
+        from discreet.guarantees.document import to_json
 
         return to_json(self)
 
     @staticmethod
     def from_json(text: str) -> Guarantee:
         """Read ``text``, as `to_json` wrote it; the guarantee may be of any class."""
-        from discreet.guarantees.interchange.documents import from_json
+        from discreet.guarantees.document import from_json
 
         return from_json(text)
+
+
+# -- reading a privacy profile ---------------------------------------------------------------------
+# δ at any ε, and ε at any δ, never below the truth. Each notion writes its profile down for x ≥ 0
+# only, as a ball that contains it (a `HalfProfile`), for both orders of the pair where they differ.
+# The rest is done here, once.
+
+
+HalfProfile: TypeAlias = Callable[[Fraction], "arb"]
+Orders: TypeAlias = Sequence[tuple[HalfProfile, HalfProfile]]
+
+
+def delta_at(orders: Orders, epsilon: Number) -> float:
+    """δ(epsilon) for any real epsilon, the larger of the orders, rounded up and at most 1."""
+    x = number(epsilon, name="epsilon")
+    if x >= 0:
+        return min(1.0, max(upper(sharp(lambda p=p: p(x))) for p, _ in orders))  # type: ignore[misc]
+    # δ(−x) = 1 − e^(−x) + e^(−x)·δ′(x), where δ′ is the profile of the swapped pair.
+    return min(
+        1.0,
+        max(
+            upper(sharp(lambda s=s: -ball(x).expm1() + ball(x).exp() * s(-x)))  # type: ignore[misc]
+            for _, s in orders
+        ),
+    )
+
+
+def epsilon_at(orders: Orders, delta: Number, *, bounded: bool) -> float:
+    """The least float ε ≥ 0 with δ(ε) ≤ delta for certain; infinite if there is none.
+
+    `bounded` says whether the profile is 0 from some ε on; if not, no ε has δ = 0.
+    """
+    target = unit_interval(delta, name="delta")
+    if target == 0 and not bounded:
+        return math.inf
+    return least_float(
+        lambda x: all(certainly_at_most(lambda p=p: p(x), target) for p, _ in orders)  # type: ignore[misc]
+    )
+
+
+def just_below(epsilon: float) -> float:
+    """The float below the least one that is certain, which an exact profile does not reach."""
+    return epsilon if epsilon == 0 or math.isinf(epsilon) else math.nextafter(epsilon, 0)
+
+
+def unit_interval(value: Number, *, name: str) -> Fraction:
+    """A probability at the door, 0 and 1 included."""
+    exact = non_negative(value, name=name)
+    if exact > 1:
+        given = InvalidArgument.describe_parameter(value)
+        raise InvalidArgument(name=name, expected="from 0 to 1", given=given)
+    return exact
+
+
+def group_size(k: int) -> int:
+    """A number of people at the door."""
+    return integer(k, name="k", minimum=1)
+
+
+# -- what an attacker can do who sees the output ---------------------------------------------------
+
+
+Profile: TypeAlias = Callable[[Number], float]
+
+_STEPS = 50  # of golden section: the interval shrinks to 2⁻³⁴ of its width
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_WIDEST = 700.0  # e^x is still a float
+_POWERS = [min(_WIDEST, 2.0**power) for power in range(-12, 11)]
+_PLACES = [*(-x for x in reversed(_POWERS)), 0.0, *_POWERS]
+
+
+def best_hit_rate(
+    delta: Profile,
+    false_alarm_rate: Number,
+    *,
+    largest: float = math.inf,
+    search: Profile | None = None,
+) -> float:
+    """The least of e^x·f + δ(x) over all real x, an upper bound for each of them.
+
+    P(E) − e^x·Q(E) ≤ δ(x) for every event E, so with Q(E) = f the hit rate P(E) is at most
+    that. It is a convex function of e^x; we search for the best x in floating point and
+    then evaluate it exactly: whichever x it is, the bound holds. `largest` is the largest
+    loss, and `search` a profile that is quicker to look at.
+    """
+    f = unit_interval(false_alarm_rate, name="false_alarm_rate")
+    rate = float(f)
+    look = delta if search is None else search
+    searched = _least(lambda x: math.exp(x) * rate + look(x))
+    # Where losses end, the profile has a corner, which a search only comes near to.
+    corners = (largest, -largest) if math.isfinite(largest) else ()
+    found = min(_line(delta, f, Fraction(x)) for x in (searched, *corners))
+    return min(1.0, max(found, round_up(f)))  # guessing reaches that much
+
+
+def _line(delta: Profile, f: Fraction, x: Fraction) -> float:
+    """e^x·f + δ(x), rounded up."""
+    if x > _WIDEST:
+        return 1.0
+    return upper(sharp(lambda: ball(x).exp() * ball(f) + ball(Fraction(delta(x)))))
+
+
+def largest_posterior(
+    guarantee: Guarantee,
+    prior: Number,
+    event_probability: Number,
+    *,
+    search: Profile | None = None,
+) -> float:
+    """The belief after the worst output, or after the worst event that is likely enough.
+
+    An event E of probability τ under P has Q(E) ≥ (τ − δ(x))·e^(−x), so the odds grow by at
+    most τ·e^x/(τ − δ(x)), for each x with δ(x) < τ. Without a τ, they grow by at most e^ε
+    where ε is the multiplicative distance.
+    """
+    p = unit_interval(prior, name="prior")
+    tau = unit_interval(event_probability, name="event_probability")
+    if p in (0, 1):
+        return float(p)
+    x, growth = guarantee.epsilon(0), Fraction(1)
+    if tau > 0:
+        look = guarantee.delta if search is None else search
+        x = _least(lambda x: _growth(x, look(x), float(tau)))
+        left = tau - Fraction(guarantee.delta(Fraction(x)))
+        if left <= 0:
+            return 1.0
+        growth = tau / left
+    if math.isinf(x):
+        return 1.0
+    # posterior = p·g/(p·g + 1 − p) with g = growth·e^x
+    odds = p * growth / (1 - p)
+    value = sharp(lambda: 1 / (1 + (-ball(Fraction(x))).exp() / ball(odds)))
+    # An event may be no evidence at all; then the belief stays what it was.
+    return min(1.0, max(upper(value), upper(ball(p))))
+
+
+def _growth(x: float, delta: float, tau: float) -> float:
+    """log of e^x·τ/(τ − δ), with a slope toward larger x where δ is τ or more."""
+    return x - math.log1p(-delta / tau) if delta < tau else 1000.0 - x
+
+
+def _least(f: Callable[[float], float]) -> float:
+    """Nearly the place of the least value of a function: around the best of some places.
+
+    For a convex profile the function falls and then rises; the least of several facts may
+    have more than one valley.
+    """
+    values = [f(x) for x in _PLACES]
+    best = min(range(len(values)), key=values.__getitem__)
+    low, high = _PLACES[max(best - 1, 0)], _PLACES[min(best + 1, len(values) - 1)]
+    a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_a, at_b = f(a), f(b)
+    for _ in range(_STEPS):
+        if at_a < at_b:
+            high, b, at_b = b, a, at_a
+            a = high - _GOLDEN * (high - low)
+            at_a = f(a)
+        else:
+            low, a, at_a = a, b, at_b
+            b = low + _GOLDEN * (high - low)
+            at_b = f(b)
+    return min((at_a, a), (at_b, b), (values[best], _PLACES[best]))[1]

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.balls import ball
 from discreet.errors import Refused
-from discreet.exact import Number
-from discreet.guarantees.bands import UNIT, Atoms, Band, FloatArray, ends, widen
-from discreet.guarantees.grouped import Grouped
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.profile import HalfProfile, group_size, unit_interval
+from discreet.guarantees.grouped import GroupPrivacy
+from discreet.guarantees.guarantee import Guarantee, HalfProfile, group_size, unit_interval
+from discreet.numeric.balls import ball
+from discreet.numeric.bands import UNIT, Atoms, Band, FloatArray, ends, widen
+from discreet.numeric.exact import Number
 
 if TYPE_CHECKING:
     from flint import arb
@@ -66,9 +65,9 @@ class SampledPair(Guarantee):
         without sampling; the better one at each ε."""
         if group_size(k) == 1:
             return self
-        from discreet.guarantees.least import Least
+        from discreet.guarantees.composition import Least
 
-        return Least([self.base.group(k), Grouped(self, k)])
+        return Least([self.base.group(k), GroupPrivacy(self, k)])
 
     @property
     def _symmetric(self) -> bool:
@@ -208,7 +207,7 @@ class OneWay(Guarantee):
 
 def _at(profile: HalfProfile, inner: arb) -> arb:
     """A profile that never increases, at an argument known as a ball."""
-    from discreet.balls import lower_fraction, upper_fraction
+    from discreet.numeric.balls import lower_fraction, upper_fraction
 
     left, right = max(Fraction(0), lower_fraction(inner)), max(Fraction(0), upper_fraction(inner))
     return profile(left).union(profile(right))

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.balls import ball
-from discreet.exact import Number
-from discreet.guarantees.bands import Atoms, Band, FloatArray, atoms, ends
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.profile import group_size, unit_interval
-from discreet.spelling import spelled
+from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
+from discreet.hints import spelled
+from discreet.numeric.balls import ball
+from discreet.numeric.bands import Atoms, Band, FloatArray, atoms, ends
+from discreet.numeric.exact import Number
 
 if TYPE_CHECKING:
     from flint import arb

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.balls import ball
-from discreet.exact import Number, non_negative, round_up, sqrt_up
-from discreet.guarantees.bands import UNIT, Band, FloatArray, ends, widen
 from discreet.guarantees.gdp import GDP
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.profile import group_size
-from discreet.spelling import spelled
+from discreet.guarantees.guarantee import Guarantee, group_size
+from discreet.hints import spelled
+from discreet.numeric.balls import ball
+from discreet.numeric.bands import UNIT, Band, FloatArray, ends, widen
+from discreet.numeric.exact import Number, non_negative, round_up, sqrt_up
 
 if TYPE_CHECKING:
     from flint import arb

@@ -5,16 +5,17 @@ Probabilities are balls (Arb): intervals sure to hold the exact value, at least 
 >>> from discreet.laws import DiscreteLaplace
 >>> DiscreteLaplace(center=0, scale=2).pmf(0)
 0.24491866240370913
+
+From the bottom up: `value` reads points on the scale of the data; `laplace`, `gaussian` and
+`finite` are the simple laws; `rounded` puts noise on a grid; `noisy_argmax` and `sparse_vector`
+are what selections give; `mixture` tosses a coin between two laws.
 """
 
-from discreet.laws.discrete_laplace import DiscreteLaplace
-from discreet.laws.finite import Finite
-from discreet.laws.gibbs import Gibbs
+from discreet.laws.finite import Finite, Gibbs
+from discreet.laws.gaussian import CutGaussian, RealGaussian
+from discreet.laws.laplace import DiscreteLaplace, RealLaplace
 from discreet.laws.noisy_argmax import NoisyArgmax
-from discreet.laws.real_gaussian import CutGaussian, RealGaussian
-from discreet.laws.real_laplace import RealLaplace
-from discreet.laws.rounded_gaussian import RoundedGaussian
-from discreet.laws.rounded_laplace import RoundedLaplace
+from discreet.laws.rounded import RoundedGaussian, RoundedLaplace
 
 __all__ = [
     "CutGaussian",

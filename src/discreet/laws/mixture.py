@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.balls import ball, precision
-from discreet.exact import Number, positive
+from discreet.numeric.balls import ball, precision
+from discreet.numeric.exact import Number, positive
 
 if TYPE_CHECKING:
     from flint import arb

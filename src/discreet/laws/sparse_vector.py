@@ -17,10 +17,9 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.balls import ball
-from discreet.exact import Number, integer, number, positive
-from discreet.laws.sharp import sharp
 from discreet.laws.value import Value, exact_scores, exact_value
+from discreet.numeric.balls import ball, sharp
+from discreet.numeric.exact import Number, integer, number, positive
 
 if TYPE_CHECKING:
     from flint import arb

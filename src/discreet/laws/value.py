@@ -11,9 +11,8 @@ from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.balls import ball
 from discreet.errors import InvalidArgument
-from discreet.laws.sharp import sharp
+from discreet.numeric.balls import ball, sharp
 
 if TYPE_CHECKING:
     from flint import arb

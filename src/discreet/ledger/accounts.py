@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Approx
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import in_words, plain, sum_of
+from discreet.guarantees.filters import Filter, in_words, plain, sum_of
 from discreet.ledger.caps import Budget
 from discreet.ledger.kept import Kept
 from discreet.ledger.state import State

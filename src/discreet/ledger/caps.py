@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from discreet import canonical
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, probability
 from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import Notion, in_words, plain, sum_of
-from discreet.guarantees.short import is_short
+from discreet.guarantees.filters import Filter, Notion, in_words, plain, sum_of
+from discreet.numeric import canonical
+from discreet.numeric.exact import Number, probability
+from discreet.numeric.short_fractions import is_short
 
 Budget: TypeAlias = Pure | ZCDP | GDP | Approx
 

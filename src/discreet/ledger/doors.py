@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument, Refused, RelationMismatch
-from discreet.exact import Number
 from discreet.ledger.caps import Budget
 from discreet.ledger.kept import Kept
 from discreet.ledger.state import State
 from discreet.neighbors import Relation
+from discreet.numeric.exact import Number
 
 if TYPE_CHECKING:
     from discreet.ledger.transactions import Store

@@ -7,12 +7,11 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from discreet import canonical
 from discreet.errors import Refused
 from discreet.guarantees import Guarantee
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import Notion, in_words
+from discreet.guarantees.filters import Filter, Notion, in_words
 from discreet.neighbors import Relation
+from discreet.numeric import canonical
 
 
 @dataclass(frozen=True)

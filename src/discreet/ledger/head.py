@@ -21,8 +21,9 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from discreet import canonical, signing
+from discreet import signing
 from discreet.errors import LedgerDamaged
+from discreet.numeric import canonical
 
 WAIT: Final = 60.0  # seconds
 _SYNC_EVERY: Final = 0.1  # seconds

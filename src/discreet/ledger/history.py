@@ -8,9 +8,9 @@ from math import inf
 from typing import overload
 
 from discreet.errors import RelationMismatch
-from discreet.exact import Number
 from discreet.guarantees import Guarantee, Pure, compose
 from discreet.ledger.entry import Entry
+from discreet.numeric.exact import Number
 from discreet.printable import one_line
 
 _FIXED = (

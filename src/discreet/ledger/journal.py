@@ -8,15 +8,16 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from discreet import canonical, signing
+from discreet import signing
 from discreet.errors import BudgetExceeded, LedgerDamaged, Refused
 from discreet.guarantees import Approx, Guarantee
-from discreet.guarantees.accounts.charges import Charge
+from discreet.guarantees.filters import Charge
 from discreet.ledger.entry import Claim, Cost, Entry, already_used
 from discreet.ledger.head import Head
 from discreet.ledger.kept import Kept, charge_of
 from discreet.ledger.records import Record, damaged, digest_of, token_of
 from discreet.ledger.state import State
+from discreet.numeric import canonical
 
 if TYPE_CHECKING:
     from discreet.ledger.transactions import Row, Store, Transaction

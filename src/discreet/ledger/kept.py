@@ -13,11 +13,10 @@ from functools import lru_cache
 from math import lcm
 
 from discreet.errors import BudgetExceeded, LedgerDamaged
-from discreet.guarantees.accounts.charges import Charge
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.short import EXACT_BITS
+from discreet.guarantees.filters import Charge, Filter
 from discreet.ledger.caps import Cap
 from discreet.neighbors import Relation
+from discreet.numeric.short_fractions import EXACT_BITS
 
 
 @dataclass

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
-from discreet import canonical, signing
+from discreet import signing
 from discreet.errors import InvalidArgument, LedgerDamaged, Refused
-from discreet.exact import Number
 from discreet.guarantees import Guarantee
+from discreet.hints import spelled
 from discreet.ledger.accounts import Account, read_key, read_name, read_question
 from discreet.ledger.caps import Budget, Cap
 from discreet.ledger.doors import check_group, check_same, find, find_analyst, open_store
@@ -20,9 +20,10 @@ from discreet.ledger.purse import LedgerPurse
 from discreet.ledger.state import State
 from discreet.ledger.verifying import Verification, verify
 from discreet.neighbors import Relation
+from discreet.numeric import canonical
+from discreet.numeric.exact import Number
 from discreet.release import Result
 from discreet.release.storing import from_bytes
-from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from discreet.plot import Plot

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import NoReturn
 
 from discreet.errors import Refused
-from discreet.guarantees.accounts.filters import Filter
+from discreet.guarantees.filters import Filter
 from discreet.ledger.entry import Claim, Cost, Entry, NamedFilter, already_used
 from discreet.ledger.history import History
 from discreet.neighbors import Relation

@@ -12,8 +12,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import in_words, sum_of
+from discreet.guarantees.filters import Filter, in_words, sum_of
 from discreet.ledger.entry import Entry
 from discreet.plot import Plot, dressed
 from discreet.release.numbers import number, text

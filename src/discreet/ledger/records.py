@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from discreet import canonical
 from discreet.errors import LedgerDamaged
+from discreet.numeric import canonical
 
 # Millions of times, so without looking for spaces around it.
 _DECODE: Final = json.JSONDecoder().scan_once  # type: ignore[attr-defined]

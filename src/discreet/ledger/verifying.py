@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.guarantees.accounts.charges import price
+from discreet.guarantees.filters import price
 from discreet.ledger.caps import Cap
 from discreet.ledger.journal import Journal, entry_of, reply_token
 from discreet.ledger.records import damaged, digest_of

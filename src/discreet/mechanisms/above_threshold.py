@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from numpy.typing import ArrayLike
 
-from discreet.exact import Number
 from discreet.guarantees import Pure
+from discreet.hints import spelled
 from discreet.inputs import Stream
 from discreet.laws.sparse_vector import FirstAbove
 from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number
 
 
 @dataclass(frozen=True, init=False)

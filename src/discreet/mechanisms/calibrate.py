@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar
 
 from discreet.errors import InvalidArgument, LooseBound
-from discreet.exact import Number, integer, positive, probability, sqrt_up
 from discreet.guarantees import (
     GDP,
     ZCDP,
@@ -21,8 +20,9 @@ from discreet.guarantees import (
     TotalVariation,
     compose,
 )
-from discreet.guarantees.accounts.caps import gdp_cap
-from discreet.guarantees.profile import unit_interval
+from discreet.guarantees.filters import gdp_cap
+from discreet.guarantees.guarantee import unit_interval
+from discreet.hints import spelled
 from discreet.mechanisms.above_threshold import AboveThreshold
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
@@ -31,7 +31,7 @@ from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.poisson_sampled import Mechanism, PoissonSampled
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number, integer, positive, probability, sqrt_up
 
 M = TypeVar("M", bound=Mechanism)
 

@@ -11,13 +11,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet import exact, laws
-from discreet.balls import ball, upper
+from discreet import laws
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive, probability, round_down, sqrt_up
 from discreet.guarantees import BoundedRange, to_zcdp
+from discreet.hints import spelled
 from discreet.inputs import Scores
-from discreet.laws.sharp import sharp
 from discreet.mechanisms.mechanism import (
     check_noise,
     exactly_one,
@@ -26,8 +24,10 @@ from discreet.mechanisms.mechanism import (
     read_scores,
 )
 from discreet.noise.argmax import argmax
+from discreet.numeric import exact
+from discreet.numeric.balls import ball, sharp, upper
+from discreet.numeric.exact import Number, integer, positive, probability, round_down, sqrt_up
 from discreet.sensitivity import Sensitivity
-from discreet.spelling import spelled
 
 MOST_POINTS: Final = 10**7
 _EXACT_FLOAT: Final = 1 << 53

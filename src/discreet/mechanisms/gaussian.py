@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from discreet import laws
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, positive, sqrt_up
 from discreet.guarantees import GDP, classic_sigma, gaussian_sigma
+from discreet.hints import spelled
 from discreet.inputs import Numbers
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import (
@@ -25,8 +25,8 @@ from discreet.mechanisms.mechanism import (
     step_exponent,
 )
 from discreet.noise import gaussian as noise
+from discreet.numeric.exact import Number, positive, sqrt_up
 from discreet.sensitivity import Sensitivity
-from discreet.spelling import spelled
 
 
 @dataclass(frozen=True, init=False)

@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.balls import ball, lower_fraction, precision, upper, upper_fraction
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, integer, positive, probability, sqrt_up
 from discreet.guarantees import GDP, Approx, Guarantee, Pure
-from discreet.guarantees.binomial import MOST_RUNS
-from discreet.guarantees.key_pair import KeyPair
+from discreet.guarantees.key_discovery import KeyPair
+from discreet.guarantees.pure import MOST_RUNS
+from discreet.hints import spelled
 from discreet.inputs import UnitCounts
-from discreet.laws.tails import least_half_width
 from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -28,7 +26,15 @@ from discreet.mechanisms.mechanism import read_values
 from discreet.noise import entropy
 from discreet.noise.bernoulli import Rational, coins_each
 from discreet.noise.workspace import in_blocks
-from discreet.spelling import spelled
+from discreet.numeric.balls import (
+    ball,
+    least_half_width,
+    lower_fraction,
+    precision,
+    upper,
+    upper_fraction,
+)
+from discreet.numeric.exact import Number, integer, positive, probability, sqrt_up
 
 if TYPE_CHECKING:
     from flint import arb

@@ -10,9 +10,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from discreet import laws
-from discreet.exact import Number, positive
 from discreet.guarantees import Guarantee, LaplacePair, Pure, compose
-from discreet.guarantees.compose import MOST
+from discreet.guarantees.composition import MOST
+from discreet.hints import spelled
 from discreet.inputs import Numbers
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import (
@@ -25,8 +25,8 @@ from discreet.mechanisms.mechanism import (
     step_exponent,
 )
 from discreet.noise import laplace as noise
+from discreet.numeric.exact import Number, positive
 from discreet.sensitivity import Sensitivity
-from discreet.spelling import spelled
 
 
 @dataclass(frozen=True, init=False)

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from numpy.typing import ArrayLike
 
 from discreet import laws
-from discreet.balls import ball
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive, probability, round_up
 from discreet.guarantees import BoundedRange, Pure
-from discreet.guarantees.search import least_float
+from discreet.hints import spelled
 from discreet.inputs import Scores
-from discreet.laws.noisy_lead import NoisyLead
-from discreet.laws.sharp import certainly_at_most
+from discreet.laws.noisy_argmax import NoisyLead
 from discreet.mechanisms.mechanism import check_noise, positive_sensitivity, read_flag, read_scores
 from discreet.noise.argmax import Kind, argmax
 from discreet.noise.grid import FloatGrid, fine_exponent
+from discreet.numeric.balls import ball, certainly_at_most, least_float
+from discreet.numeric.exact import Number, integer, positive, probability, round_up
 from discreet.sensitivity import Sensitivity
-from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from flint import arb

@@ -7,17 +7,17 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, positive
 from discreet.guarantees import Approx, Composition, Guarantee, SampledPair
-from discreet.guarantees.profile import unit_interval
+from discreet.guarantees.guarantee import unit_interval
 from discreet.guarantees.sampled import OneWay
+from discreet.hints import spelled
 from discreet.inputs import Sampled
 from discreet.laws.mixture import Mixture
 from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.statistical_queries import StatisticalQueries
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number, positive
 
 
 class Mechanism(Protocol):

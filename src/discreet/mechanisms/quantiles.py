@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.balls import ball, precision, upper
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, probability, round_up
 from discreet.guarantees import BoundedRange, Guarantee
+from discreet.hints import spelled
 from discreet.inputs import RowCounts
 from discreet.laws import Gibbs
-from discreet.laws.sharp import sharp
 from discreet.mechanisms.exponential import step_epsilon
 from discreet.mechanisms.mechanism import check_noise, read_values
 from discreet.noise.argmax import argmax
-from discreet.spelling import spelled
+from discreet.numeric.balls import ball, precision, sharp, upper
+from discreet.numeric.exact import Number, integer, probability, round_up
 
 if TYPE_CHECKING:
     from flint import arb

@@ -25,19 +25,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.balls import ball, lower_fraction, upper
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import Pure, ResponsePair
+from discreet.hints import spelled
 from discreet.inputs import Categories
-from discreet.laws.sharp import sharp
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one, read_values
 from discreet.noise import entropy, uniform
 from discreet.noise.bernoulli import Computed, Probability, Rational, coins
 from discreet.noise.uniform import LARGEST_BOUND
 from discreet.noise.workspace import CHUNK, in_blocks
-from discreet.spelling import spelled
+from discreet.numeric.balls import ball, lower_fraction, sharp, upper
+from discreet.numeric.exact import Number, integer, positive, probability
 
 if TYPE_CHECKING:
     from flint import arb

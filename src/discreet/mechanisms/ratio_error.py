@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, positive, positive_float, probability
+from discreet.numeric.exact import Number, positive, positive_float, probability
 
 Floats = NDArray[np.float64]
 

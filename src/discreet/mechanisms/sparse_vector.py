@@ -12,12 +12,10 @@ from typing import Any, Final, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.balls import ball, upper
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, integer, number, positive, probability
 from discreet.guarantees import Pure
+from discreet.hints import spelled
 from discreet.inputs import Stream
-from discreet.laws.sharp import sharp
 from discreet.laws.sparse_vector import SparseAnswers
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import (
@@ -30,8 +28,9 @@ from discreet.mechanisms.mechanism import (
 )
 from discreet.noise.grid import FloatGrid, fine_exponent
 from discreet.noise.threshold import Comparison, NoisyThreshold
+from discreet.numeric.balls import ball, sharp, upper
+from discreet.numeric.exact import Number, integer, number, positive, probability
 from discreet.sensitivity import Sensitivity
-from discreet.spelling import spelled
 
 MOST_HITS: Final = 10**9
 

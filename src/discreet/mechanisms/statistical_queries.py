@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from discreet import bounds, laws
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, number, positive, round_up, sqrt_up
 from discreet.guarantees import GDP, Guarantee, Pure
-from discreet.inputs import Mean
+from discreet.hints import spelled
+from discreet.inputs import BoundedMean
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import exactly_one
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number, number, positive, round_up, sqrt_up
 
 # Sums of whole steps stay below 2^62, far from the edge of an int64.
 LARGEST_SAMPLE: Final = 1 << 30
@@ -168,9 +168,9 @@ class StatisticalQueries:
         return round_up(Fraction(self._noise.variance) / (self._n * UNIT) ** 2)
 
     @property
-    def inputs(self) -> Mean:
+    def inputs(self) -> BoundedMean:
         """One of n records is replaced."""
-        return Mean(self._n)
+        return BoundedMean(self._n)
 
     def law(
         self, mean: Number

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discreet.balls import ball, precision
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, probability
 from discreet.guarantees import BoundedRange, Guarantee
+from discreet.hints import spelled
 from discreet.inputs import Scores
 from discreet.laws import Gibbs
 from discreet.mechanisms.exponential import Exponential, step_epsilon
 from discreet.mechanisms.mechanism import check_noise, read_flag, read_scores
 from discreet.noise.argmax import argmax
-from discreet.spelling import spelled
+from discreet.numeric.balls import ball, precision
+from discreet.numeric.exact import Number, integer, probability
 
 if TYPE_CHECKING:
     from flint import arb

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.balls import precision
+from discreet.numeric.balls import precision
 
 if TYPE_CHECKING:
     from flint import arb

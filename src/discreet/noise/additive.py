@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.balls import ball, precision
 from discreet.errors import InternalError
 from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
@@ -35,6 +34,7 @@ from discreet.noise.entropy import Source, Words
 from discreet.noise.grid import Floats, Grid, IntegerGrid
 from discreet.noise.tape import Draw, Real, Tape, settle
 from discreet.noise.workspace import Workspace, chunks, in_blocks, room
+from discreet.numeric.balls import ball, precision
 
 if TYPE_CHECKING:
     from flint import arb

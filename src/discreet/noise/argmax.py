@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.balls import ball
 from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
 from discreet.noise.additive import Flags
@@ -27,6 +26,7 @@ from discreet.noise.grid import Floats
 from discreet.noise.laplace import flip, quick_log_uniform
 from discreet.noise.tape import Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace, chunks, in_blocks, room
+from discreet.numeric.balls import ball
 
 if TYPE_CHECKING:
     from flint import arb

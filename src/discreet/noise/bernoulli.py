@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.noise import entropy
 from discreet.noise.entropy import Source, Words
 from discreet.noise.workspace import in_blocks
+from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
 
 if TYPE_CHECKING:
     from flint import arb

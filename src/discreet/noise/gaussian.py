@@ -39,7 +39,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.balls import ball, precision
 from discreet.errors import InternalError
 from discreet.lazy import cached_property
 from discreet.noise.additive import SMALL, Flags, Narrow, certain, narrow, round_within
@@ -48,6 +47,7 @@ from discreet.noise.grid import Floats
 from discreet.noise.laplace import flip
 from discreet.noise.tape import Draw, Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace
+from discreet.numeric.balls import ball, precision
 
 if TYPE_CHECKING:
     from flint import arb

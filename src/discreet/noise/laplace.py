@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from discreet.balls import ball, precision
 from discreet.lazy import cached_property
 from discreet.noise.accuracy import ULPS
 from discreet.noise.additive import Flags, Narrow, certain, narrow, round_within
@@ -26,6 +25,7 @@ from discreet.noise.entropy import Words
 from discreet.noise.grid import Floats
 from discreet.noise.tape import Draw, Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace
+from discreet.numeric.balls import ball, precision
 
 if TYPE_CHECKING:
     from flint import arb

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from discreet.balls import ball, precision
 from discreet.noise.entropy import Source, Words
+from discreet.numeric.balls import ball, precision
 
 if TYPE_CHECKING:
     from flint import arb

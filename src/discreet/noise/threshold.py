@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.balls import ball
 from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
 from discreet.noise.argmax import ERROR, HIGH, RELATIVE
 from discreet.noise.laplace import flip, log_uniform
 from discreet.noise.tape import Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace
+from discreet.numeric.balls import ball
 
 if TYPE_CHECKING:
     from flint import arb

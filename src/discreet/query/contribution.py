@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.errors import InvalidArgument
-from discreet.exact import integer, sqrt_up
 from discreet.neighbors import Relation
+from discreet.numeric.exact import integer, sqrt_up
 from discreet.query.limits import ROWS, check
 from discreet.sensitivity import Sensitivity
 

@@ -17,9 +17,7 @@ from typing import Any
 
 from discreet.errors import Refused
 from discreet.guarantees import ZCDP, Guarantee, Pure, compose
-from discreet.guarantees.accounts.charges import Charge, price
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import sum_of
+from discreet.guarantees.filters import Charge, Filter, price, sum_of
 from discreet.lazy import cached_property
 from discreet.query.aggregates.aggregate import Expected, Noisy, Output
 from discreet.query.bought import Bought, Chooser, Finder, Noise, buy

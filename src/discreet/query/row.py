@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument
+from discreet.hints import spelled
 from discreet.query.expressions import (
     LARGEST_REAL,
     OPERATIONS,
@@ -20,7 +21,6 @@ from discreet.query.expressions import (
 from discreet.query.limits import TEXT, VALUES, check, taken
 from discreet.query.schema import Schema, Type
 from discreet.query.wrong_steps import CELL_INSTEAD
-from discreet.spelling import spelled
 
 Operand: TypeAlias = "Cell | Value"
 

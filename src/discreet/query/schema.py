@@ -10,8 +10,8 @@ from enum import Enum
 from typing import Any, Final
 
 from discreet.errors import InvalidArgument
-from discreet.exact import interval
-from discreet.spelling import meant
+from discreet.hints import meant
+from discreet.numeric.exact import interval
 
 #: What other libraries call these types.
 _ALIASES: Final = {

@@ -7,9 +7,9 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive_float, probability
 from discreet.guarantees import GDP, ZCDP, Pure
-from discreet.guarantees.accounts.filters import Filter
+from discreet.guarantees.filters import Filter
+from discreet.numeric.exact import Number, integer, positive_float, probability
 from discreet.query.plan import Plan, make_plan
 from discreet.query.spend import Spend
 from discreet.query.table import Query

@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from discreet.balls import ball, lower
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, positive, probability
-from discreet.guarantees.accounts.caps import gdp_cap, zcdp_cap
+from discreet.guarantees.filters import gdp_cap, zcdp_cap
+from discreet.numeric.balls import ball, lower
+from discreet.numeric.exact import Number, positive, probability
 
 _FINE = 2**40
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from discreet.errors import InvalidArgument, RelationMismatch
+from discreet.hints import spelled
 from discreet.neighbors import Relation, Unit
 from discreet.printable import one_line
 from discreet.query.aggregates.aggregate import Aggregate
@@ -40,7 +41,6 @@ from discreet.query.row import Row, build
 from discreet.query.schema import Field, Schema, Type
 from discreet.query.steps import Join, Mutate, Select, Step, Where, check_steps
 from discreet.query.wrong_steps import missing_step, no_rows
-from discreet.spelling import spelled
 
 Condition = Callable[[Row], Any]
 _FEWER: Final = "ask several smaller questions"

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet import canonical
+from discreet.numeric import canonical
 from discreet.query.public import type_of
 from discreet.query.schema import Type
 

@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Final
 
 from discreet.errors import InvalidArgument
-from discreet.spelling import unknown
+from discreet.hints import unknown
 
 _STEPS: Final = ("where", "mutate", "select", "join", "bound", "group_by", "agg")
 _GROUPED: Final = ("bound", "agg")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.exact import integer
+from discreet.numeric.exact import integer
 from discreet.release.cells import error_column, errors_of, numbers_of
 from discreet.release.columns import COUNTS, OTHER_ERROR, ColumnInfo, named
 from discreet.release.numbers import number

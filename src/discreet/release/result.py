@@ -8,14 +8,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from uuid import uuid4
 
-from discreet.exact import integer
 from discreet.guarantees.guarantee import Guarantee
+from discreet.hints import unknown
 from discreet.lazy import cached_property
+from discreet.numeric.exact import integer
 from discreet.release import cells, exports
 from discreet.release.answer import Answer
 from discreet.release.columns import ColumnInfo, check, named
 from discreet.release.released import Released
-from discreet.spelling import unknown
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, probability
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.quantiles import Quantiles
+from discreet.numeric.exact import Number, integer, probability
 from discreet.query.aggregates.ranges import Range
 from discreet.query.bought import protects
 from discreet.query.request import Request

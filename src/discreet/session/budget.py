@@ -6,12 +6,10 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.exact import round_up
 from discreet.guarantees import GDP, ZCDP, Pure
-from discreet.guarantees.accounts.charges import Charge, price
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import Notion, in_words, sum_of
+from discreet.guarantees.filters import Charge, Filter, Notion, in_words, price, sum_of
 from discreet.ledger.entry import NamedFilter
+from discreet.numeric.exact import round_up
 from discreet.query.numbers import short
 from discreet.query.plan import Plan
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discreet import canonical
 from discreet.errors import Refused
-from discreet.exact import Number, number
 from discreet.ledger import Claim, Entry
+from discreet.numeric import canonical
+from discreet.numeric.exact import Number, number
 from discreet.query.document import (
     contribution_document,
     contribution_mechanism,

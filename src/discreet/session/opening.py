@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument, RelationMismatch
-from discreet.exact import Number
 from discreet.ledger import Budget, Cap, MemoryPurse, Purse
+from discreet.numeric.exact import Number
 from discreet.query.table import Table
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from discreet.spelling import unknown
+from discreet.hints import unknown
 
 _ASKS: Final = "say session.release(query, epsilon=0.5)"
 _LEFT: Final = "session.remaining is what is left, session.spent what was charged"

@@ -15,12 +15,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, NoReturn
 
 from discreet.errors import InvalidArgument, RelationMismatch
-from discreet.exact import Number
 from discreet.guarantees import Guarantee
-from discreet.guarantees.accounts.filters import Filter
-from discreet.guarantees.accounts.notions import Notion, sum_of
+from discreet.guarantees.filters import Filter, Notion, sum_of
+from discreet.hints import spelled
 from discreet.ledger import Budget, Entry, History
 from discreet.ledger.accounts import read_key
+from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import ColumnLike
 from discreet.query.aggregates.ranges import Range
 from discreet.query.document import query_document
@@ -50,7 +50,6 @@ from discreet.session.opening import open_purse
 from discreet.session.other_names import missing
 from discreet.session.running import run
 from discreet.signing import load_private
-from discreet.spelling import spelled
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger

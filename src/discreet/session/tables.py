@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from discreet.errors import InvalidArgument
+from discreet.hints import spelled
 from discreet.neighbors import Relation, Unit
 from discreet.query.keys import KEY_TYPES
 from discreet.query.public import PublicTable
 from discreet.query.schema import Type
 from discreet.query.table import Table
-from discreet.spelling import spelled
 
 #: What to do about a column that cannot say whose row it is.
 _UNITS: Final = {

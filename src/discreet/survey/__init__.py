@@ -53,7 +53,7 @@ __all__ = sorted(_HOME_OF)
 
 def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
-        from discreet.spelling import unknown
+        from discreet.hints import unknown
 
         raise unknown("discreet.survey", name, __all__)
     found = getattr(import_module(f"discreet.survey.{_HOME_OF[name]}"), name)

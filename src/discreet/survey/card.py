@@ -14,9 +14,8 @@ from math import ceil, prod
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.balls import ball, upper_fraction
-from discreet.exact import Number, integer, probability
-from discreet.laws.sharp import sharp
+from discreet.numeric.balls import ball, sharp, upper_fraction
+from discreet.numeric.exact import Number, integer, probability
 from discreet.survey.questions import Question
 from discreet.survey.randomizers import Items, Levels, Projective, Randomizer, Response, Unary
 

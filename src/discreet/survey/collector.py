@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, integer
-from discreet.spelling import spelled
+from discreet.hints import spelled
+from discreet.numeric.exact import Number, integer
 from discreet.survey import cells
 from discreet.survey.cells import Cells, Flags
 from discreet.survey.estimates.confidence import About, read_about, read_confidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from discreet.guarantees.showing.printing import text
+from discreet.numeric.decimals import text
 from discreet.survey.estimates.text import counted
 from discreet.survey.questions import Number, Question
 from discreet.survey.questions.number import plain

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
 from discreet.errors import InvalidArgument
-from discreet.exact import integer
-from discreet.spelling import spelled
+from discreet.hints import spelled
+from discreet.numeric.exact import integer
 from discreet.survey.questions.question import check_form
 
 if TYPE_CHECKING:

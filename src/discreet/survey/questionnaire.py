@@ -36,12 +36,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from numpy.typing import ArrayLike
 
-from discreet import canonical
 from discreet.errors import InternalError, InvalidArgument
-from discreet.exact import Number, integer
 from discreet.guarantees import Guarantee, compose
+from discreet.hints import meant, spelled
 from discreet.lazy import cached_property
-from discreet.spelling import meant, spelled
+from discreet.numeric import canonical
+from discreet.numeric.exact import Number, integer
 from discreet.survey.questions import KINDS, Question
 from discreet.survey.questions.question import read_text
 

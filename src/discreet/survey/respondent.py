@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import integer
-from discreet.spelling import spelled
+from discreet.hints import spelled
+from discreet.numeric.exact import integer
 from discreet.survey.questionnaire import question_digest
 from discreet.survey.questions import Question
 from discreet.survey.reports import Report, Reports, numbers_for_reports

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import Number, number, positive
-from discreet.spelling import spelled
+from discreet.hints import spelled
+from discreet.numeric.exact import Number, number, positive
 from discreet.survey.estimates.confidence import (
     About,
     Evidence,

@@ -59,16 +59,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.balls import ball, lower_fraction, upper_fraction
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, non_negative, number
 from discreet.guarantees.approx import Approx
-from discreet.guarantees.bands import FloatArray
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.profile import unit_interval
-from discreet.laws.sharp import sharp
+from discreet.guarantees.guarantee import Guarantee, unit_interval
+from discreet.hints import spelled
 from discreet.lazy import cached_property
-from discreet.spelling import spelled
+from discreet.numeric.balls import ball, lower_fraction, sharp, upper_fraction
+from discreet.numeric.bands import FloatArray
+from discreet.numeric.exact import Number, integer, non_negative, number
 
 _MOST_RESPONDENTS = 10**8  # beyond, the bound for as many is used: more only hide better
 _LARGEST_EPSILON = 500  # beyond, nothing is hidden and the local guarantee is all there is

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import discreet as dp
-from discreet.balls import ball
 from discreet.noise import uniform
 from discreet.noise.bernoulli import Computed, Probability, Rational, coins, logistic
 from discreet.noise.entropy import source
+from discreet.numeric.balls import ball
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -226,7 +226,7 @@ class Account:
 def _just_enough(query: Query, spending: Spending) -> tuple[Budget, Fraction | str | None]:
     """A budget that holds one answer, and its slack."""
     from discreet.guarantees import ZCDP
-    from discreet.guarantees.accounts.charges import price
+    from discreet.guarantees.filters import price
 
     arguments = spending.arguments()
     if spending.epsilon is not None and spending.delta is not None:

@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.app.cli.dialect import called
 from discreet.app.cli.values import REAL, listed, typed
 from discreet.errors import InvalidArgument
-from discreet.exact import integer
+from discreet.numeric.exact import integer
 from discreet.query.aggregates import Aggregate
 from discreet.query.schema import Schema, Type
 

@@ -23,9 +23,9 @@ def short(words: str) -> str:
 
 def in_words(notion: Any, amount: Fraction, slack: Fraction) -> str:
     """ε, ρ or μ², and δ₀ if there is any."""
-    from discreet.guarantees.accounts import notions
+    from discreet.guarantees import filters
 
-    return short(notions.in_words(notion, amount, slack))
+    return short(filters.in_words(notion, amount, slack))
 
 
 def cap_in_words(account: Account) -> str:

@@ -15,12 +15,11 @@ from rich.text import Text
 
 from discreet.app.cli.amounts import in_words, short
 from discreet.guarantees import Approx
-from discreet.guarantees.accounts.notions import plain, sum_of
+from discreet.guarantees.filters import plain, sum_of
 from discreet.printable import one_line
 
 if TYPE_CHECKING:
-    from discreet.guarantees.accounts.filters import Filter
-    from discreet.guarantees.accounts.notions import Notion
+    from discreet.guarantees.filters import Filter, Notion
     from discreet.ledger import Account, Entry
 
 _ACROSS: Final = " ▏▎▍▌▋▊▉█"

@@ -128,7 +128,7 @@ def account_documents(ledger: Ledger, accounts: Iterable[Account]) -> list[dict[
 
 def account_document(account: Account) -> dict[str, Any]:
     """An account, with its sums as exact numbers."""
-    from discreet.guarantees.accounts.notions import sum_of
+    from discreet.guarantees.filters import sum_of
 
     kept = account.filter
     return {

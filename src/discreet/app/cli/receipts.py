@@ -65,7 +65,7 @@ def receipt(ledger: Ledger, result: Result) -> Receipt | None:
 
 
 def _whole(account: Account) -> tuple[Fraction, Fraction]:
-    from discreet.guarantees.accounts.notions import sum_of
+    from discreet.guarantees.filters import sum_of
 
     assert account.filter is not None
     return sum_of(account.filter.limit), account.filter.slack

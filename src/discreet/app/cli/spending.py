@@ -197,7 +197,7 @@ def _checked(amounts: dict[str, str | None]) -> dict[str, str | None]:
 
 
 def _positive(text: str, *, option: str) -> None:
-    from discreet.exact import number
+    from discreet.numeric.exact import number
 
     if number(text, name=option) <= 0:
         raise InvalidArgument(

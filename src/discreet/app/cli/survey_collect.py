@@ -85,8 +85,8 @@ class Estimating:
         """The promise against whoever sees the shuffled reports of this wave alone."""
         if self.delta is None or not result.respondents:
             return None
-        from discreet.exact import probability
         from discreet.guarantees import compose
+        from discreet.numeric.exact import probability
         from discreet.survey import Shuffled
 
         delta = probability(self.delta, name="delta")

@@ -16,8 +16,8 @@ from discreet.guarantees import (
     Pure,
 )
 from discreet.laws import DiscreteLaplace, Finite, Gibbs
-from discreet.laws.real_gaussian import RealGaussian
-from discreet.laws.real_laplace import RealLaplace
+from discreet.laws.gaussian import RealGaussian
+from discreet.laws.laplace import RealLaplace
 
 # Three outcomes, and not the same ratios in both directions.
 UNEVEN: Final = (

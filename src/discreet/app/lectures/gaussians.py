@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Final
 from discreet import bounds, sensitivity
 from discreet.app.lectures.claim import Check, ClaimReport, Measured, shown
 from discreet.app.lectures.trial import FromLaw, divergence, holds, proven, verified, witnessed
-from discreet.balls import ball, lower, upper
 from discreet.errors import Refused
 from discreet.guarantees import Approx, Pure
-from discreet.laws.normal import upper_normal
-from discreet.laws.real_gaussian import RealGaussian
-from discreet.laws.sharp import sharp
+from discreet.laws.gaussian import RealGaussian
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
+from discreet.numeric.balls import ball, lower, sharp, upper, upper_normal
 
 if TYPE_CHECKING:
     from flint import arb

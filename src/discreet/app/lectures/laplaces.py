@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.app.lectures.claim import Check, ClaimReport, Measured, shown
 from discreet.app.lectures.trial import FromLaw, pinned, proven
-from discreet.balls import ball, precision
 from discreet.guarantees import Pure
 from discreet.mechanisms.laplace import Laplace
+from discreet.numeric.balls import ball, precision
 
 if TYPE_CHECKING:
     from flint import arb

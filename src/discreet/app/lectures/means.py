@@ -15,7 +15,7 @@ from discreet.app.lectures.trial import FromLaw, greatest_loss, holds, pinned
 from discreet.auditor.check_sensitivity import SensitivityFinding, check_sensitivity
 from discreet.guarantees import Pure
 from discreet.laws import DiscreteLaplace, Gibbs
-from discreet.laws.real_laplace import RealLaplace
+from discreet.laws.laplace import RealLaplace
 from discreet.mechanisms.exponential import Exponential
 
 N: Final = 100

@@ -20,12 +20,11 @@ from discreet.app.lectures.trial import (
     verified,
     witnessed,
 )
-from discreet.balls import ball, lower
 from discreet.guarantees import GDP, Pure, TotalVariation
-from discreet.laws.real_gaussian import RealGaussian
-from discreet.laws.real_laplace import RealLaplace
-from discreet.laws.sharp import sharp
+from discreet.laws.gaussian import RealGaussian
+from discreet.laws.laplace import RealLaplace
 from discreet.mechanisms.statistical_queries import StatisticalQueries
+from discreet.numeric.balls import ball, lower, sharp
 
 M: Final = 100  # records
 SIGMA: Final = Fraction(1, 20)

@@ -33,7 +33,7 @@ from discreet.app.lectures.trial import (
 )
 from discreet.guarantees import GDP, Pure
 from discreet.laws import Gibbs
-from discreet.laws.real_gaussian import CutGaussian, RealGaussian
+from discreet.laws.gaussian import CutGaussian, RealGaussian
 from discreet.mechanisms.exponential import Exponential
 
 N: Final = 100

@@ -21,7 +21,7 @@ from discreet.guarantees import (
     Pure,
     TotalVariation,
 )
-from discreet.laws.real_gaussian import RealGaussian
+from discreet.laws.gaussian import RealGaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
 

@@ -12,12 +12,12 @@ from discreet.auditor.exact.half_lines import HalfLines
 from discreet.auditor.exact.known_laws import is_noise, is_ours
 from discreet.auditor.exact.partitions import OutcomePart, Parts, of_outcomes, of_tails, of_window
 from discreet.auditor.exact.sides import BITS, Event, Loss, ShownEvent, Side
-from discreet.balls import ball, precision
 from discreet.errors import InvalidArgument
 from discreet.laws.mixture import Mixture
-from discreet.laws.noisy_lead import NoisyLead
+from discreet.laws.noisy_argmax import NoisyLead
 from discreet.laws.sparse_vector import SparseAnswers
 from discreet.lazy import cached_property
+from discreet.numeric.balls import ball, precision
 
 if TYPE_CHECKING:
     from flint import arb

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.auditor.exact.known_laws import is_noise
 from discreet.auditor.exact.sides import BITS, Loss, ShownEvent, at_least, at_most
-from discreet.balls import ball, precision, upper_fraction
 from discreet.lazy import cached_property
+from discreet.numeric.balls import ball, precision, upper_fraction
 
 if TYPE_CHECKING:
     from flint import arb

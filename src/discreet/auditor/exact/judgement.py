@@ -14,7 +14,6 @@ from discreet.auditor.exact.half_lines import HalfLines
 from discreet.auditor.exact.known_laws import is_noise, is_ours
 from discreet.auditor.exact.partitions import Parts
 from discreet.auditor.exact.sides import BITS, ShownEvent, Side
-from discreet.balls import ball, lower, precision, upper
 from discreet.guarantees import (
     GDP,
     ZCDP,
@@ -30,7 +29,7 @@ from discreet.guarantees import (
 )
 from discreet.laws import Gibbs
 from discreet.laws.mixture import Mixture
-from discreet.laws.sharp import sharp
+from discreet.numeric.balls import ball, lower, precision, sharp, upper
 
 if TYPE_CHECKING:
     from flint import arb

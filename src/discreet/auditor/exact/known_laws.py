@@ -23,7 +23,7 @@ from discreet.laws import (
     RoundedLaplace,
 )
 from discreet.laws.mixture import Mixture
-from discreet.laws.noisy_lead import NoisyLead
+from discreet.laws.noisy_argmax import NoisyLead
 from discreet.laws.sparse_vector import FirstAbove, SparseAnswers
 
 _NOISE = (

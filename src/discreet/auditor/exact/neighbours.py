@@ -15,12 +15,11 @@ from discreet.auditor.exact.comparison import sides
 from discreet.auditor.exact.judgement import judge
 from discreet.auditor.exact.known_laws import form, is_noise, location
 from discreet.auditor.exact.sides import BITS
-from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.guarantees import BoundedRange, Guarantee, Pure
 from discreet.inputs import (
+    BoundedMean,
     Categories,
-    Mean,
     Numbers,
     RowCounts,
     Sampled,
@@ -37,8 +36,9 @@ from discreet.laws import (
     RealLaplace,
     RoundedLaplace,
 )
-from discreet.laws.noisy_lead import NoisyLead
+from discreet.laws.noisy_argmax import NoisyLead
 from discreet.laws.sparse_vector import FirstAbove, SparseAnswers
+from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
 
 # -- plans and proofs ------------------------------------------------------------------------------
 
@@ -341,7 +341,7 @@ def _shared(
     return NeighbourPlan(pairs, proof=Proof(f"{words}; {seen.words}", ceiling))
 
 
-def of_mean(law: Law, inputs: Mean, claim: Guarantee) -> NeighbourPlan:
+def of_mean(law: Law, inputs: BoundedMean, claim: Guarantee) -> NeighbourPlan:
     """A mean of n values in [0, 1], one replaced."""
     step = Fraction(1, inputs.n)
     pairs: list[Pair] = [(Fraction(0), step), (1 - step, Fraction(1))]
@@ -668,7 +668,7 @@ def plan(mechanism: Any, claim: Guarantee) -> NeighbourPlan:
     match inputs:
         case Numbers():
             return of_numbers(law, inputs, claim)
-        case Mean():
+        case BoundedMean():
             return of_mean(law, inputs, claim)
         case Categories():
             return of_categories(law, inputs, claim)

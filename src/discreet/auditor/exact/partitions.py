@@ -23,9 +23,9 @@ from discreet.auditor.exact.sides import (
     is_one_of,
     name_of,
 )
-from discreet.balls import ball, lower_fraction, precision, upper_fraction
 from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
+from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
 
 if TYPE_CHECKING:
     from flint import arb
@@ -197,7 +197,8 @@ def whole(parts: Parts) -> Parts:
             if not all(hasattr(m, "is_finite") and m.is_finite() and not m < 0 for m in masses):
                 raise InvalidArgument(
                     name="law",
-                    expected="probabilities as finite balls (discreet.balls.ball), none below 0",
+                    expected="probabilities as finite balls (discreet.numeric.balls.ball), "
+                    "none below 0",
                     given="a law with others",
                 )
             gap = sum(masses, start=ball(0)) - 1

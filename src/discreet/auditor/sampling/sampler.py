@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.auditor.sampling.outputs import Outputs, Raised, Reader, joined
 from discreet.errors import InternalError, InvalidArgument
-from discreet.exact import integer, positive_float
+from discreet.numeric.exact import integer, positive_float
 
 # -- draws for two inputs --------------------------------------------------------------------------
 

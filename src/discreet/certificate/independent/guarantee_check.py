@@ -12,7 +12,6 @@ from itertools import pairwise
 from math import ceil, floor, lcm
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.balls import precision
 from discreet.certificate.independent.law_pairs import (
     BinaryResponse,
     Counted,
@@ -23,7 +22,7 @@ from discreet.certificate.independent.law_pairs import (
 )
 from discreet.certificate.independent.reals import above, below, read, read_count, real, total
 from discreet.errors import InvalidArgument, Refused
-from discreet.laws.sharp import certainly_at_most
+from discreet.numeric.balls import certainly_at_most, precision
 
 if TYPE_CHECKING:
     from flint import arb

@@ -15,9 +15,9 @@ from itertools import pairwise
 from math import ceil, floor, isqrt
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from discreet.balls import precision
 from discreet.certificate.independent.reals import above, real, total
 from discreet.lazy import cached_property
+from discreet.numeric.balls import precision
 
 if TYPE_CHECKING:
     from flint import arb

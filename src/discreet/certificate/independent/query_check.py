@@ -15,9 +15,9 @@ from functools import lru_cache
 from math import ceil, floor
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from discreet import canonical
 from discreet.certificate.independent.reals import read
 from discreet.errors import InvalidArgument
+from discreet.numeric import canonical
 
 # -- steps -----------------------------------------------------------------------------------------
 # Does every step look at one row at a time, and leave alone whose row it is? An operation over

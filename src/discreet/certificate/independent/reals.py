@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.exact import number
+from discreet.numeric.exact import number
 
 if TYPE_CHECKING:
     from flint import arb

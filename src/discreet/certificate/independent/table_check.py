@@ -9,9 +9,9 @@ from fractions import Fraction
 from itertools import islice, pairwise, zip_longest
 from typing import Any, Final
 
-from discreet import canonical
 from discreet.certificate.independent.query_check import adds, points, shared
 from discreet.errors import InvalidArgument
+from discreet.numeric import canonical
 
 # -- keys ------------------------------------------------------------------------------------------
 # Are they those of the groups, as many as is said, each once, with the digest they have?

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, interval, positive
 from discreet.mechanisms.ratio_error import expected_mean_error, mean_error, tail_point
+from discreet.numeric.exact import Number, interval, positive
 from discreet.query.bought import Bought, Noise
 from discreet.query.checking import as_type, typed
 from discreet.query.counting import Counted, Counting

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer
+from discreet.hints import spelled
+from discreet.numeric.exact import Number, integer
 from discreet.query.aggregates.aggregate import (
     ColumnLike,
     Expected,
@@ -27,7 +28,6 @@ from discreet.query.limits import CHOICES, VALUES, check, taken
 from discreet.query.measures import Categories
 from discreet.query.parts import CommonestChoice, Part
 from discreet.query.schema import Schema
-from discreet.spelling import spelled
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.exact import Number
+from discreet.hints import spelled
+from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
     ColumnLike,
     Expected,
@@ -24,7 +25,6 @@ from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.parts import Part, UnitCount
 from discreet.query.schema import Schema
-from discreet.spelling import spelled
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, number
+from discreet.hints import spelled
+from discreet.numeric.exact import Number, number
 from discreet.query.aggregates.aggregate import (
     ColumnLike,
     Expected,
@@ -29,7 +30,6 @@ from discreet.query.limits import BINS, taken
 from discreet.query.measures import Binned, Categories, EdgeBins
 from discreet.query.parts import BinCounts, Part
 from discreet.query.schema import Schema
-from discreet.spelling import spelled
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet import exact
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, positive, round_up
+from discreet.hints import spelled
+from discreet.numeric import exact
+from discreet.numeric.exact import Number, positive, round_up
 from discreet.query.aggregates.aggregate import (
     ColumnLike,
     Expected,
@@ -32,7 +33,6 @@ from discreet.query.limits import POINTS, PROBABILITIES, taken
 from discreet.query.measures import GridBins
 from discreet.query.parts import TIELESS, Part, PresenceCounts, QuantileChoice, RowCount
 from discreet.query.schema import Schema, Type
-from discreet.spelling import spelled
 
 _POINTS = 1024  # of the default grid, where values are not whole numbers
 

@@ -9,8 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.exact import Number
+from discreet.hints import spelled
 from discreet.mechanisms.ratio_error import std_error, variance_error
+from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
     ColumnLike,
     Expected,
@@ -31,7 +32,6 @@ from discreet.query.grid import FINE_BITS, choose_grid
 from discreet.query.measures import Total
 from discreet.query.parts import Part, ValueSum
 from discreet.query.schema import Schema, Type
-from discreet.spelling import spelled
 
 _EACH = 0.975  # of the two errors, so that both hold with 95 %
 

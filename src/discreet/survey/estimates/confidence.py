@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, probability
+from discreet.numeric.exact import Number, probability
 from discreet.survey.randomizers.randomizer import Counts
 
 About: TypeAlias = Literal["population", "respondents"]

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
+from discreet.hints import meant
 from discreet.lazy import cached_property
 from discreet.release.projection import nearest_with_total
-from discreet.spelling import meant
 from discreet.survey.estimates.confidence import (
     About,
     Evidence,

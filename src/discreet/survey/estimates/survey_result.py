@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Guarantee
-from discreet.spelling import meant
+from discreet.hints import meant
 from discreet.survey.estimates.confidence import About
 from discreet.survey.estimates.cross_table import CrossTable, estimate_cross
 from discreet.survey.estimates.means import MeanEstimate, estimate_mean

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer
+from discreet.hints import spelled
 from discreet.lazy import cached_property
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number, integer
 from discreet.survey.questions.question import (
     array_of,
     given,

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet import exact
 from discreet.errors import InvalidArgument
+from discreet.hints import spelled
 from discreet.lazy import cached_property
-from discreet.spelling import spelled
+from discreet.numeric import exact
 from discreet.survey.questions.question import (
     Promise,
     array_of,

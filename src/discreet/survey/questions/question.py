@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive, probability
 from discreet.mechanisms.mechanism import exactly_one
+from discreet.numeric.exact import Number, integer, positive, probability
 from discreet.survey.randomizers.randomizer import Randomizer
 
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.exact import Number
+from discreet.hints import spelled
 from discreet.lazy import cached_property
-from discreet.spelling import spelled
+from discreet.numeric.exact import Number
 from discreet.survey.questions.question import (
     Promise,
     array_of,

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive, probability
 from discreet.guarantees import Pure, ResponsePair
 from discreet.inputs import Categories
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.noise.uniform import integers
+from discreet.numeric.exact import Number, integer, positive, probability
 from discreet.survey.randomizers.randomizer import count_integers, read_integers
 from discreet.survey.randomizers.response import Response
 

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
 from discreet.errors import InternalError
-from discreet.exact import Number, positive
 from discreet.guarantees import LossDistribution
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
+from discreet.numeric.exact import Number, positive
 from discreet.survey.randomizers.randomizer import (
     GRID,
     count_integers,

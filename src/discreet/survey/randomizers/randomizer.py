@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.balls import ball, upper
 from discreet.errors import InternalError, InvalidArgument
-from discreet.exact import integer
 from discreet.guarantees import Guarantee, LossDistribution
 from discreet.inputs import Categories
-from discreet.laws.sharp import certainly_at_most, sharp
+from discreet.numeric.balls import ball, certainly_at_most, sharp, upper
+from discreet.numeric.exact import integer
 
 if TYPE_CHECKING:
     from flint import arb

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, positive, probability
 from discreet.guarantees import Pure, ResponsePair
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.numeric.exact import Number, positive, probability
 from discreet.survey.randomizers.randomizer import (
     GRID,
     count_integers,

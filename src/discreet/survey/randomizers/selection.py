@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Final
 
-from discreet.exact import Number, integer, positive
+from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.randomizers.items import Items
 from discreet.survey.randomizers.projective import Projective
 from discreet.survey.randomizers.response import Response

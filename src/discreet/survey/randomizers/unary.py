@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.balls import ball
 from discreet.errors import InvalidArgument
-from discreet.exact import Number, integer, positive
 from discreet.guarantees import LossDistribution, Pure
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
+from discreet.numeric.balls import ball
+from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.randomizers.randomizer import (
     GRID,
     Counts,

@@ -1,1 +1,0 @@
-"""The least ρ and μ of a mechanism, one theorem a function."""

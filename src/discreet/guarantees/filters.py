@@ -1,0 +1,565 @@
+"""Accounts for sessions in which the next budget may depend on the answers before.
+
+A filter is a stopping rule: it lets a release pass while a sum stays within a cap. That the cap
+is then a guarantee for the whole session, however mechanisms *and their budgets* were chosen, is
+a theorem for each of three sums:
+
+- ε, in pure differential privacy (Rogers, Roth, Ullman and Vadhan 2016);
+- ρ, in zCDP (Feldman and Zrnic 2021; Whitehouse, Ramdas, Rogers and Wu 2023);
+- μ², in Gaussian differential privacy (Smith and Thakurta 2022; Koskela, Tobaben and Honkela
+  2023).
+
+For composed profiles in general it is false (arXiv 2602.06756), so there is no such filter.
+
+Beside it runs a sum of δ₀, capped by the slack: see the section on slack below.
+
+All of it assumes that a charge is a function of the questions and earlier *answers*, never of
+the data, and that it is made before the release.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from discreet.errors import BudgetExceeded, InvalidArgument, Refused
+from discreet.guarantees.approx import Approx
+from discreet.guarantees.bounded_range import BoundedRange
+from discreet.guarantees.composition import Composition, Least, compose
+from discreet.guarantees.conversions import proved, to_gdp, to_pure, to_zcdp
+from discreet.guarantees.failure import Failing
+from discreet.guarantees.gdp import GDP, gaussian_profile
+from discreet.guarantees.guarantee import Guarantee, unit_interval
+from discreet.guarantees.key_discovery import KeyPair
+from discreet.guarantees.laplace import LaplacePair
+from discreet.guarantees.pure import Pure
+from discreet.guarantees.randomized_response import ResponsePair
+from discreet.guarantees.sampled import SampledPair
+from discreet.guarantees.total_variation import TotalVariation
+from discreet.guarantees.zcdp import ZCDP, zcdp_profile
+from discreet.hints import spelled
+from discreet.numeric.balls import certainly_at_most
+from discreet.numeric.exact import Number, non_negative, number, probability, round_up, sqrt_up
+from discreet.numeric.short_fractions import LARGEST, Ratio, is_short, short_down, short_up, sum_up
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Filter:
+    """A cap on ε, ρ or μ² with a δ slack, and what has been charged against it so far.
+
+    ``limit`` is the cap: ``dp.Pure``, ``dp.ZCDP`` or ``dp.GDP``. ``slack`` is the most that δ₀ may
+    add up to, the chances that mechanisms fail outright; 0 if left out, which refuses them.
+    ``total`` (of ε, ρ or μ²) and ``spent_slack`` restore an account that was written down; left
+    out, nothing is spent yet.
+
+    A filter is a value: `charge` returns the next one and leaves this one as it is, so a refused
+    charge leaves no trace. Sums are exact rationals, rounded up to a multiple of 2⁻¹²⁸ once their
+    denominator passes 256 bits. Costs are rounded up to at most 64 bits above and below the
+    stroke where a theorem computes them; as typed they are exact, or refused if longer. A cost
+    of zero is refused as a mistake: what reveals nothing needs no charge.
+
+    >>> from discreet.guarantees import GDP, ZCDP, Approx, Pure
+    >>> account = Filter(limit=Pure(epsilon=1))
+    >>> account = account.charge(Pure(epsilon="0.7"))
+    >>> account.spent, account.remaining(Pure(epsilon="0.1"))
+    (Pure(epsilon=Fraction(7, 10)), 3)
+    >>> account.charge(Pure(epsilon="0.4"))
+    Traceback (most recent call last):
+    discreet.errors.BudgetExceeded: the request needs ε = 0.4, but ε = 0.7 of ε = 1 is already \
+spent, so ε = 0.3 is left
+
+    Any guarantee can be charged for which a theorem gives the account's notion:
+
+    >>> account = Filter(limit=ZCDP(rho="0.5"), slack="1e-6")
+    >>> account = account.charge(GDP(mu="1/2")).charge(Approx(epsilon="0.1", delta="1e-7"))
+    >>> round(float(account.spent.rho), 9), account.spent_slack
+    (0.129995837, Fraction(1, 10000000))
+    """
+
+    limit: Notion  #: the cap
+    slack: Fraction  #: the cap on the sum of δ₀
+    _sums: tuple[Ratio, Ratio]  #: of ε, ρ or μ², and of δ₀
+    _caps: tuple[Ratio, Ratio] = field(compare=False)
+
+    @spelled
+    def __init__(
+        self, *, limit: Notion, slack: Number = 0, total: Number = 0, spent_slack: Number = 0
+    ) -> None:
+        """Open an account; `total` and `spent_slack` restore one that was written down."""
+        cap, allowed = read_cap(limit), read_slack(slack)
+        spent, failing = non_negative(total, name="total"), non_negative(spent_slack, name="slack")
+        if spent > cap or failing > allowed:
+            given = in_words(type(limit), spent, failing)
+            raise InvalidArgument(name="total", expected="within the limit", given=given)
+        sums = (spent.as_integer_ratio(), failing.as_integer_ratio())
+        self._become(limit, allowed, sums, (cap.as_integer_ratio(), allowed.as_integer_ratio()))
+
+    def _become(
+        self,
+        limit: Notion,
+        slack: Fraction,
+        sums: tuple[Ratio, Ratio],
+        caps: tuple[Ratio, Ratio],
+    ) -> Filter:
+        # Past the door of a frozen class: checked values, all in one go.
+        self.__dict__.update(limit=limit, slack=slack, _sums=sums, _caps=caps)
+        return self
+
+    def __repr__(self) -> str:
+        state = f"total={self.total!r}, spent_slack={self.spent_slack!r}"
+        return f"Filter(limit={self.limit!r}, slack={self.slack!r}, {state})"
+
+    @classmethod
+    def from_epsilon_delta(cls, *, epsilon: Number, delta: Number, slack: Number = 0) -> Filter:
+        """The zCDP account whose sessions are (ε, δ)-private, for ``epsilon`` and ``delta``.
+
+        δ is split: ``slack`` is kept for mechanisms that fail outright, and what is left of the
+        other runs, (δ − slack)/(1 − slack), goes into the conversion to ρ. A larger slack leaves
+        a smaller ρ; 0 allows no charge that needs δ₀.
+
+        >>> account = Filter.from_epsilon_delta(epsilon=1, delta="1e-6", slack="1e-7")
+        >>> round(float(account.limit.rho), 6), account.epsilon("1e-6")
+        (0.02413, 1.0)
+        """
+        cap = zcdp_cap(epsilon=epsilon, delta=without_slack(delta, slack))
+        return cls(limit=cap, slack=slack)
+
+    # -- charging ----------------------------------------------------------------------------------
+
+    def charge(self, cost: Guarantee, *, slack: Number = 0) -> Filter:
+        """The account after this ``cost``, any guarantee, and ``slack`` more δ₀, 0 if left out;
+        refused if either cap would break."""
+        return self.add(self.price(cost, slack=slack))
+
+    def add(self, charge: Charge) -> Filter:
+        """The account after a charge that is priced already, by this account's `price`."""
+        total, failing = self._sums
+        total = sum_up(total, charge.amount)
+        if charge.slack:
+            failing = sum_up(failing, charge.slack)
+        cap, allowed = self._caps
+        # a/b > c/d, in integers
+        if (
+            total[0] * cap[1] > cap[0] * total[1]
+            or failing[0] * allowed[1] > allowed[0] * failing[1]
+        ):
+            raise self._exceeded(charge)
+        following = object.__new__(Filter)
+        return following._become(self.limit, self.slack, (total, failing), self._caps)
+
+    def price(self, cost: Guarantee, *, slack: Number = 0) -> Charge:
+        """What this ``cost``, and ``slack`` more δ₀, takes from this account, whatever is spent."""
+        charge = price(type(self.limit), cost, slack)
+        if charge.slack and not self.slack:
+            raise Refused(
+                f"this cost fails outright with probability δ₀ = {plain(charge.slack)}, and the "
+                f"account has no slack for it: open one with slack, or use what needs no delta"
+            )
+        return charge
+
+    def remaining(self, cost: Guarantee, *, slack: Number = 0) -> int:
+        """How many more charges of this ``cost`` and ``slack`` fit.
+
+        >>> from discreet.guarantees import GDP
+        >>> Filter(limit=GDP(mu=1)).charge(GDP(mu="1/2")).remaining(GDP(mu="1/10"))
+        75
+        """
+        charge = self.price(cost, slack=slack)
+        try:
+            first = self.charge(cost, slack=slack)
+        except BudgetExceeded:
+            return 0
+        # From the second one on, sums of this charge are exact: see `sum_up`.
+        rooms = [(read_cap(self.limit) - first.total, charge.amount)]
+        rooms += [(self.slack - first.spent_slack, charge.slack)]
+        return 1 + min(room // size for room, size in rooms if size)
+
+    def _exceeded(self, charge: Charge) -> BudgetExceeded:
+        kind = type(self.limit)
+        return BudgetExceeded(
+            requested=in_words(kind, charge.amount, charge.slack),
+            spent=in_words(kind, self.total, self.spent_slack),
+            limit=in_words(kind, read_cap(self.limit), self.slack),
+            left=in_words(kind, read_cap(self.limit) - self.total, self.slack - self.spent_slack),
+        )
+
+    # -- what it promises --------------------------------------------------------------------------
+
+    @property
+    def total(self) -> Fraction:
+        """The sum of ε, ρ or μ² so far."""
+        return Fraction(*self._sums[0])
+
+    @property
+    def spent_slack(self) -> Fraction:
+        """The sum of δ₀ so far."""
+        return Fraction(*self._sums[1])
+
+    @property
+    def spent(self) -> Notion:
+        """What has been charged so far, in the notion of the limit, rounded up for GDP."""
+        return of_sum(type(self.limit), self.total)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the whole session promises, whatever is still charged: its cap, and that it may
+        fail outright as often as the slack allows.
+
+        >>> from discreet.guarantees import Pure
+        >>> Filter(limit=Pure(epsilon=1), slack="1e-6").guarantee
+        Approx(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000))
+        """
+        return guarantee_with_slack(self.limit, self.slack)
+
+    def epsilon(self, delta: Number) -> float:
+        """The least ε ≥ 0 of the cap at ``delta``, rounded up; infinite below the slack.
+
+        >>> from discreet.guarantees import ZCDP
+        >>> Filter(limit=ZCDP(rho="0.5"), slack="1e-6").epsilon("1e-7")
+        inf
+        """
+        return epsilon_with_slack(self.limit, self.slack, delta)
+
+    def delta(self, epsilon: Number) -> float:
+        """The δ of the cap at ``epsilon``, slack included, rounded up."""
+        return delta_with_slack(self.limit, self.slack, epsilon)
+
+
+# -- the notions whose one number adds up ----------------------------------------------------------
+
+
+Notion: TypeAlias = Pure | ZCDP | GDP
+
+_SYMBOLS: dict[type[Notion], str] = {Pure: "ε", ZCDP: "ρ", GDP: "μ²"}
+
+
+def sum_of(notion: Notion) -> Fraction:
+    """The number that adds up: ε, ρ or μ².
+
+    >>> sum_of(GDP(mu="1/2"))
+    Fraction(1, 4)
+    """
+    match notion:
+        case Pure(epsilon0=e):
+            return e
+        case ZCDP(rho=rho):
+            return rho
+        case GDP(mu=mu):
+            return mu * mu
+
+
+def of_sum(kind: type[Notion], total: Fraction) -> Notion:
+    """The notion of this sum, rounded up where a square root is not rational.
+
+    >>> of_sum(GDP, Fraction(1, 4))
+    GDP(mu=Fraction(1, 2))
+    """
+    return GDP(sqrt_up(total)) if kind is GDP else kind(total)
+
+
+def read_cap(limit: Notion) -> Fraction:
+    """The cap on the sum, of a limit that an account can have."""
+    if isinstance(limit, Pure | ZCDP | GDP) and sum_of(limit) > 0:
+        return sum_of(limit)
+    raise InvalidArgument(
+        name="limit",
+        expected="Pure, ZCDP or GDP, above 0",
+        given=f"a value of type {type(limit).__name__}",
+        hint="for an (ε, δ) cap use Filter.from_epsilon_delta",
+    )
+
+
+def in_words(kind: type[Notion], total: Fraction, slack: Fraction) -> str:
+    """For messages.
+
+    >>> in_words(ZCDP, Fraction(1, 2), Fraction(0)), in_words(Pure, Fraction(3), Fraction(1, 1000))
+    ('ρ = 0.5', 'ε = 3 with δ₀ = 0.001')
+    """
+    words = f"{_SYMBOLS[kind]} = {plain(total)}"
+    return f"{words} with δ₀ = {plain(slack)}" if slack else words
+
+
+def plain(x: Fraction) -> str:
+    """A number for reading, to 12 digits."""
+    return f"{round_up(x):.12g}"
+
+
+# -- what one release takes from an account --------------------------------------------------------
+# A cost that adds up, and a chance of failing outright. Every guarantee is split into a part that
+# always holds and the probability δ₀ with which it does not hold at all. For an (ε, δ₀) promise
+# that is no loss: its worst pair *is* "with probability δ₀ tell all, else randomized response"
+# (Kairouz, Oh and Viswanath 2015). The first part is charged in the account's notion, δ₀ to its
+# slack.
+
+
+_SHORT = "at most 64 bits above and 64 below the stroke"
+
+# Guarantees that are a few numbers, and so may be remembered with their price.
+_SMALL = (
+    Pure,
+    Approx,
+    ZCDP,
+    GDP,
+    TotalVariation,
+    LaplacePair,
+    BoundedRange,
+    ResponsePair,
+    SampledPair,
+)
+_MOST_SEEN = 1024
+_SEEN: dict[tuple[type[Notion], int, int], tuple[Charge, Guarantee, Number]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """The two numbers that are added up, exact: ε, ρ or μ², and δ₀."""
+
+    amount: Fraction
+    slack: Fraction
+
+
+def split(guarantee: Guarantee) -> tuple[Guarantee, Fraction]:
+    """A part that always holds, and the probability δ₀ that not even this holds.
+
+    >>> split(Approx(epsilon=1, delta="1e-6"))
+    (Pure(epsilon=Fraction(1, 1)), Fraction(1, 1000000))
+    """
+    match guarantee:
+        case Approx(epsilon0=e, delta0=d):
+            return Pure(e), d
+        case TotalVariation(tv0=t):
+            return Pure(0), t
+        case KeyPair():
+            return guarantee.split
+        case Composition(parts=parts):
+            # All of them hold but with the sum of the probabilities, as in the account itself.
+            pieces = [(*split(part), count) for part, count in parts]
+            failing = sum((count * d for _, d, count in pieces), Fraction(0))
+            if not failing:
+                return guarantee, failing
+            return compose(g.repeat(count) for g, _, count in pieces), min(Fraction(1), failing)
+    return guarantee, Fraction(0)
+
+
+def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
+    """What this cost, and this much more slack, is in an account of that kind.
+
+    >>> price(ZCDP, GDP(mu="1/3"), slack=0)
+    Charge(amount=Fraction(1, 18), slack=Fraction(0, 1))
+    """
+    # Hashing fractions takes longer than adding them, so the very same objects are known by
+    # their addresses; they are kept beside, so that no address is used again.
+    key = (kind, id(cost), id(slack))
+    if seen := _SEEN.get(key):
+        return seen[0]
+    charge = _priced_with_slack(kind, cost, slack)
+    if isinstance(cost, _SMALL):
+        if len(_SEEN) >= _MOST_SEEN:
+            _SEEN.clear()
+        _SEEN[key] = (charge, cost, slack)
+    return charge
+
+
+def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
+    if not isinstance(cost, Guarantee):
+        given = InvalidArgument.describe_parameter(cost)
+        raise InvalidArgument(
+            name="cost", expected="a guarantee", given=given, hint="such as mechanism.guarantee"
+        )
+    charge = (_priced if isinstance(cost, _SMALL) else _priced.__wrapped__)(kind, cost)
+    extra = _short_slack(unit_interval(slack, name="slack"))
+    charge = Charge(charge.amount, _short_slack(short_up(charge.slack + extra)))
+    if charge.amount or charge.slack:
+        return charge
+    raise InvalidArgument(
+        name="cost",
+        expected="above 0",
+        given="a guarantee that costs nothing",
+        hint="what reveals nothing needs no charge",
+    )
+
+
+@lru_cache(maxsize=1024)
+def _priced(kind: type[Notion], cost: Guarantee) -> Charge:
+    if isinstance(cost, Least):
+        # Each fact is true, so any may be charged: the one with least slack, then least cost.
+        charges = proved(lambda fact: _priced.__wrapped__(kind, fact), cost.facts)
+        return min(charges, key=lambda charge: (charge.slack, charge.amount))
+    part, failing = split(cost)
+    if isinstance(cost, Approx | TotalVariation):
+        return Charge(_amount(kind, part, typed=True), _short_slack(failing))
+    return Charge(_amount(kind, part, typed=part is cost), short_up(failing))
+
+
+def _short_slack(slack: Fraction) -> Fraction:
+    if is_short(slack) and slack <= 1:
+        return slack
+    given = InvalidArgument.describe_parameter(slack)
+    raise InvalidArgument(name="slack", expected=f"at most 1, with {_SHORT}", given=given)
+
+
+def _amount(kind: type[Notion], part: Guarantee, *, typed: bool) -> Fraction:
+    """ε, ρ or μ². As typed it must be short; what a theorem computes is rounded up to be so."""
+    given = typed and isinstance(part, kind)
+    if kind is Pure:
+        return _short(to_pure(part).epsilon0, name="epsilon", exact=given)
+    if kind is ZCDP:
+        return _short(to_zcdp(part).rho, name="rho", exact=given)
+    # The μ of Gaussian noise is computed more often than typed (from ρ, or from ε and δ), so a
+    # long one is rounded up unless it is absurdly small. Its square is exact, in 128 bits.
+    mu = to_gdp(part).mu
+    return _short(mu, name="mu", exact=given and mu * LARGEST < 1) ** 2
+
+
+def _short(x: Fraction, *, name: str, exact: bool) -> Fraction:
+    if is_short(x) or (x <= LARGEST and not exact):
+        return short_up(x)
+    raise InvalidArgument(
+        name=name,
+        expected=f"below 2⁶⁴ and, to be charged exactly, a fraction with {_SHORT}",
+        given=InvalidArgument.describe_parameter(x),
+        hint=f"the next such fraction is {short_up(x)}" if x <= LARGEST else "",
+    )
+
+
+# -- slack: a promise that holds except with a small probability -----------------------------------
+# In a filter, a sum of δ₀ runs beside the sum of costs, for mechanisms that fail outright with a
+# small probability. If it stays within the slack, and the costs within a cap, the fully adaptive
+# session has at most the profile
+#
+#     δ(x) ≤ slack + (1 − slack)·δ_cap(x).
+#
+# Proof. On the run where nothing fails, each transcript weighs w = Π(1 − δᵢ) ≥ 1 − slack, the same
+# for both neighbours, since the δᵢ are functions of the transcript. Let p and q be the densities
+# of the session made of the parts that do not fail; by the theorem of the filter they satisfy the
+# cap. Then
+#
+#     δ(x) ≤ ∫ max(0, w·(p − e^x·q)) + ∫ (1 − w)·p,
+#
+# which is largest where w is least, at 1 − slack. ∎ (For zCDP see also Whitehouse, Ramdas, Rogers
+# and Wu 2023, who filter ρ and δ of approximate zCDP side by side.)
+
+
+def read_slack(slack: Number) -> Fraction:
+    """A slack at the door: with 1, nothing would be promised."""
+    exact = non_negative(slack, name="slack")
+    if exact < 1:
+        return exact
+    given = InvalidArgument.describe_parameter(slack)
+    raise InvalidArgument(name="slack", expected="0 or above and below 1", given=given)
+
+
+def without_slack(delta: Number, slack: Number) -> Fraction:
+    """What is left of δ for the cap: (δ − slack)/(1 − slack).
+
+    >>> without_slack("0.1", slack="0.01")
+    Fraction(1, 11)
+    """
+    whole, part = probability(delta, name="delta"), read_slack(slack)
+    if part < whole:
+        return (whole - part) / (1 - part)
+    given = InvalidArgument.describe_parameter(slack)
+    raise InvalidArgument(name="slack", expected="below delta", given=given)
+
+
+def epsilon_with_slack(limit: Guarantee, slack: Fraction, delta: Number) -> float:
+    """The least ε ≥ 0 at this δ, rounded up; infinite below the slack."""
+    target = unit_interval(delta, name="delta")
+    if target < slack:
+        return math.inf
+    return limit.epsilon((target - slack) / (1 - slack))
+
+
+def delta_with_slack(limit: Guarantee, slack: Fraction, epsilon: Number) -> float:
+    """δ at this ε, rounded up."""
+    return min(1.0, round_up(slack + (1 - slack) * Fraction(limit.delta(epsilon))))
+
+
+def guarantee_with_slack(limit: Notion, slack: Fraction) -> Guarantee:
+    """The same as a guarantee."""
+    if not slack:
+        return limit
+    return Approx(limit.epsilon0, slack) if isinstance(limit, Pure) else Failing(limit, slack)
+
+
+# -- an (ε, δ) cap as a cap on ρ or μ, rounded down ------------------------------------------------
+# A filter adds up ρ or μ², not (ε, δ). So a cap in (ε, δ) is turned, once, into the greatest ρ or
+# μ that is certain to imply it. A *charge* cannot go this way: see `conversions`.
+
+
+_LEAST, _GREATEST = 2.0**-63, 2.0**63
+
+
+def zcdp_cap(*, epsilon: Number, delta: Number) -> ZCDP:
+    """The greatest ρ for which ρ-zCDP is certain to give (ε, δ), by the profile of `ZCDP`.
+
+    >>> cap = zcdp_cap(epsilon=1, delta="1e-6")
+    >>> round(float(cap.rho), 9), cap.epsilon("1e-6")
+    (0.02435597, 1.0)
+    """
+    return ZCDP(_greatest(zcdp_profile, epsilon, delta, name="rho"))
+
+
+def gdp_cap(*, epsilon: Number, delta: Number) -> GDP:
+    """The greatest μ for which μ-GDP is certain to give (ε, δ): 1/σ of the exact calibration.
+
+    >>> cap = gdp_cap(epsilon=1, delta="1e-6")
+    >>> round(float(1 / cap.mu), 9), cap.delta(1) <= 1e-6
+    (4.224678889, True)
+    """
+    return GDP(_greatest(gaussian_profile, epsilon, delta, name="mu"))
+
+
+def _greatest(
+    profile: Callable[[Fraction, Fraction], arb], epsilon: Number, delta: Number, *, name: str
+) -> Fraction:
+    """The greatest parameter whose profile at epsilon is certainly at most delta, as a short
+    fraction (so that all of it can be charged) within an ulp of the greatest float."""
+    limit, target = non_negative(epsilon, name="epsilon"), probability(delta, name="delta")
+    x = _readable(limit)
+
+    def keeps(candidate: float) -> bool:
+        # A float may be read as a binary number or as the decimal it prints: satisfy both.
+        size = max(Fraction(candidate), number(candidate, name=name))
+        return certainly_at_most(lambda: profile(size, x), target)
+
+    greatest = _greatest_float(keeps)
+    if greatest == 0:
+        raise InvalidArgument(
+            name="epsilon",
+            expected=f"large enough, with this delta, for a {name} of at least 2⁻⁶³",
+            given=InvalidArgument.describe_parameter(epsilon),
+        )
+    return short_down(Fraction(greatest))
+
+
+def _readable(epsilon: Fraction) -> Fraction:
+    """The most that is at most epsilon however a float of that size is read, so that asking the
+    cap for its ε gives a float that is not above the one asked for."""
+    nearest = float(min(epsilon, Fraction(2**1000)))
+    while number(nearest, name="epsilon") > epsilon:
+        nearest = math.nextafter(nearest, 0.0)
+    return min(Fraction(nearest), number(nearest, name="epsilon"))
+
+
+def _greatest_float(keeps: Callable[[float], bool]) -> float:
+    """The greatest float from 2⁻⁶³ to 2⁶⁴ that keeps the promise, as all below it do; else 0."""
+    low = 1.0
+    while not keeps(low):
+        if low == _LEAST:
+            return 0.0
+        low /= 2
+    while low < _GREATEST and keeps(2 * low):
+        low *= 2
+    high = 2 * low  # from here on low keeps it and high does not, or is too large
+    while math.nextafter(low, high) < high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if keeps(middle) else (low, middle)
+    return low

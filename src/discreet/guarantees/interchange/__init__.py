@@ -1,1 +1,0 @@
-"""Guarantees for other programs: JSON, and the events of dp_accounting."""

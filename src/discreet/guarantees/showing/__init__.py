@@ -1,1 +1,0 @@
-"""Guarantees for people: in sentences, in pictures, in a line."""

@@ -1,0 +1,156 @@
+"""Laplace laws: on the real line, which rounding to a grid starts from, and on the integers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from discreet.laws.value import Value, at_place, exact_value
+from discreet.numeric.balls import ball, least_half_width, sharp, upper
+from discreet.numeric.exact import Number, integer, positive, probability
+
+if TYPE_CHECKING:
+    from flint import arb
+
+
+@dataclass(frozen=True, init=False)
+class RealLaplace:
+    """The density e^(−|y − c|/t)/(2t) around the centre c.
+
+    >>> law = RealLaplace(center=1, scale=2)
+    >>> float(law.cdf(1)), float(law.density(1))
+    (0.5, 0.25)
+    """
+
+    center: Fraction
+    scale: Fraction  #: t
+
+    def __init__(self, center: Value, scale: Number) -> None:
+        object.__setattr__(self, "center", exact_value(center, name="center"))
+        object.__setattr__(self, "scale", positive(scale, name="scale"))
+
+    def density(self, y: Value | arb) -> arb:
+        """The density at y as a ball; over all of y where that is a ball itself."""
+        return at_place(
+            lambda y: (-abs(y - ball(self.center)) / ball(self.scale)).exp() / ball(2 * self.scale),
+            y,
+        )
+
+    def cdf(self, y: Value) -> arb:
+        """P(Y ≤ y) as a ball."""
+        return self._beyond(self.center - exact_value(y, name="y"))
+
+    def above(self, y: Value) -> arb:
+        """P(Y ≥ y) as a ball."""
+        return self._beyond(exact_value(y, name="y") - self.center)
+
+    @property
+    def shape(self) -> tuple[str, Fraction]:
+        """The noise without its centre: log-concave, so laws of one shape are in order."""
+        return "RealLaplace", self.scale
+
+    def _beyond(self, z: Fraction) -> arb:
+        """P(Z ≥ z) of the noise alone."""
+        half = sharp(lambda: ball(-abs(z) / self.scale).exp() / 2)
+        return half if z >= 0 else sharp(lambda: 1 - ball(z / self.scale).exp() / 2)
+
+
+# -- on the integers -------------------------------------------------------------------------------
+# Whole numbers, each step away e^(−1/t) times as likely.
+
+
+@dataclass(frozen=True, init=False)
+class DiscreteLaplace:
+    """P(k) = tanh(1/(2t))·e^(−|k − c|/t) on the integers, around the centre c.
+
+    >>> law = DiscreteLaplace(center=10, scale=2)
+    >>> law.pmf(10)
+    0.24491866240370913
+    >>> law.tail(0.95)              # |X − 10| ≤ 6 with probability at least 95 %
+    6
+    """
+
+    center: int
+    scale: Fraction  #: t, in steps
+
+    def __init__(self, center: int, scale: Number) -> None:
+        object.__setattr__(self, "center", integer(center, name="center"))
+        object.__setattr__(self, "scale", positive(scale, name="scale"))
+
+    def mass(self, outcome: Value) -> arb:
+        """P(X = outcome) as a ball; 0 off the integers."""
+        distance = abs(exact_value(outcome, name="outcome") - self.center)
+        if distance.denominator != 1:
+            return ball(0)
+        # (1 − r)/(1 + r) = tanh(1/(2t)) normalises r^|k| with r = e^(−1/t).
+        return sharp(lambda: ball(1 / (2 * self.scale)).tanh() * ball(-distance / self.scale).exp())
+
+    def pmf(self, outcome: Value) -> float:
+        """P(X = outcome) as the nearest float."""
+        return float(self.mass(outcome))
+
+    def interval_mass(self, a: Value, b: Value) -> arb:
+        """P(a ≤ X ≤ b) as a ball."""
+        first = ceil(exact_value(a, name="a")) - self.center
+        last = floor(exact_value(b, name="b")) - self.center
+        return sharp(lambda: self._between(first, last))
+
+    def cdf(self, x: Value) -> arb:
+        """P(X ≤ x) as a ball."""
+        last = floor(exact_value(x, name="x")) - self.center
+        return sharp(lambda: self._above(-last) if last < 0 else 1 - self._above(last + 1))
+
+    def above(self, x: Value) -> arb:
+        """P(X ≥ x) as a ball."""
+        first = ceil(exact_value(x, name="x")) - self.center
+        return sharp(lambda: self._above(first) if first > 0 else 1 - self._above(1 - first))
+
+    @property
+    def step(self) -> int:
+        """The distance between outcomes."""
+        return 1
+
+    @property
+    def shape(self) -> tuple[str, Fraction]:
+        """The noise without its centre; log-concave."""
+        return "DiscreteLaplace", self.scale
+
+    @property
+    def tails(self) -> tuple[Fraction, Fraction, Fraction]:
+        """(low, high, rate): up to low and from high on, each step outward is e^(−rate) times
+        as likely, exactly."""
+        return Fraction(self.center), Fraction(self.center), 1 / self.scale
+
+    def log_weight(self, outcome: Value) -> tuple[Fraction, Hashable]:
+        """log P(outcome) up to what laws of one shape share."""
+        distance = abs(exact_value(outcome, name="outcome") - self.center)
+        return -distance / self.scale, self.shape
+
+    @property
+    def variance(self) -> float:
+        """2r/(1 − r)² = 1/(2·sinh²(1/(2t))), rounded up."""
+        return upper(sharp(lambda: 1 / (2 * ball(1 / (2 * self.scale)).sinh() ** 2)))
+
+    def tail(self, confidence: Number) -> int:
+        """The least w with P(|X − c| ≤ w) ≥ confidence."""
+        # P(|X − c| > w) = 2·P(X − c ≥ w + 1)
+        return least_half_width(
+            lambda w: 2 * self._above(w + 1), probability(confidence, name="confidence")
+        )
+
+    def _above(self, distance: int) -> arb:
+        """P(X − c ≥ d) = r^d/(1 + r) for d ≥ 1, a geometric sum; by symmetry P(X − c ≤ −d)."""
+        return ball(-distance / self.scale).exp() / (1 + ball(-1 / self.scale).exp())
+
+    def _between(self, first: int, last: int) -> arb:
+        if first > last:
+            return ball(0)
+        if last < 0:  # the mirror image, so that nothing near 1 is subtracted
+            first, last = -last, -first
+        if first > 0:
+            return self._above(first) - self._above(last + 1)
+        # first ≤ 0 ≤ last
+        return 1 - self._above(1 - first) - self._above(last + 1)

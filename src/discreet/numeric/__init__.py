@@ -1,0 +1,11 @@
+"""Numbers that are exact, or that say on which side of the truth they lie.
+
+From the bottom up:
+
+- `exact`: parameters as exact rationals, and floats rounded outward;
+- `balls`: real numbers as intervals that hold them, formulas made sharp, certain bisection;
+- `bands`: arrays of floats with both bounds;
+- `short_fractions`: rationals of at most 64 bits above and below the stroke, for budgets;
+- `decimals`: numbers for reading, rounded up;
+- `canonical`: one way to write a document, for digests and signatures.
+"""
