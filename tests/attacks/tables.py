@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.query.bought import Chooser, Noise
 from discreet.query.plan import Plan, make_plan
+from discreet.query.purchase import AddedNoise, Chooser
 from discreet.query.spend import Spend
 
 SALT = 20_261_115
@@ -25,7 +25,7 @@ class Replay:
         answer = query.table.source.measure(plan.request(salt))
         exact = {}
         for part, one in plan.bought.items():
-            if isinstance(one, Noise):
+            if isinstance(one, AddedNoise):
                 exact[part] = np.asarray(part.exact(answer.columns), dtype=object)
             elif isinstance(one, Chooser):
                 (measure,) = part.measures
@@ -51,7 +51,7 @@ def compare(a: Replay, b: Replay) -> list[float]:
         assert a.exact[part].shape == b.exact[part].shape
         change = (a.exact[part] - b.exact[part]).reshape(-1)
         sizes = [abs(int(x)) for x in change]
-        if not isinstance(one, Noise):
+        if not isinstance(one, AddedNoise):
             rows = a.plan.query.contribution.total * a.plan.query.table.relation.add_remove_steps
             assert sum(sizes) <= rows
             continue

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.engines import embedded
+from discreet.engines import duckdb
 
 # Spills in the library's own database, says so, and does what it is told.
 SPILLER = """
 import os, signal, sys
 import pyarrow as pa
-from discreet.engines.embedded import open_pass
+from discreet.engines.duckdb import open_pass
 from discreet.engines.frames import ArrowTable
 one = open_pass(ArrowTable(pa.table({"x": [1]})), ["x"])
 one.run("SET memory_limit = '10MB'")
@@ -91,7 +91,7 @@ def test_h10_a_forked_child_leaves_its_parents_rows_alone(tmp_path):
         child = int(ask(process, "stay"))
         process.send_signal(signal.SIGKILL)
         process.wait()
-        embedded._remove_stale(str(tmp_path))
+        duckdb._remove_stale(str(tmp_path))
         os.kill(child, signal.SIGKILL)
     assert not list(tmp_path.iterdir())
 
@@ -107,21 +107,21 @@ def test_h10_only_folders_of_dead_processes_are_removed(tmp_path, monkeypatch):
     (tmp_path / "discreet-spill-starting").mkdir()  # not yet locked, by a process that starts now
     (tmp_path / "discreet-spill-file").write_text("")
     before = sorted(tmp_path.rglob("*"))
-    folder, lock = embedded._spill_folder()
-    again, other = embedded._spill_folder()
+    folder, lock = duckdb._spill_folder()
+    again, other = duckdb._spill_folder()
     assert sorted(set(tmp_path.iterdir()) - set(before)) == sorted(
         map(type(tmp_path), (folder, again))
     )
     os.close(lock)
     os.close(other)
-    embedded._remove_stale(str(tmp_path))
+    duckdb._remove_stale(str(tmp_path))
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_h10_a_place_that_does_not_work_is_refused_before_the_charge(tmp_path, monkeypatch):
     """H10: catches a setting that is found out to be wrong when memory is short, after the charge,
     and rows that then go elsewhere."""
-    monkeypatch.setattr(embedded, "_database", None)
+    monkeypatch.setattr(duckdb, "_database", None)
     (tmp_path / "file").write_text("")
     table = dp.table(pa.table({"x": [1]}))
     session = dp.Session(table, budget=dp.Pure(1))
@@ -135,10 +135,10 @@ def test_h10_a_place_that_does_not_work_is_refused_before_the_charge(tmp_path, m
 def test_h10_encryption_is_tried_by_a_spill(tmp_path):
     """H10: catches a trial that fails, or succeeds, without a spill: rows would be in clear where
     they need not be, or the first real spill would fail."""
-    assert embedded._can_spill(str(tmp_path), encrypted=False)
-    encrypted = embedded._can_spill(str(tmp_path), encrypted=True)
+    assert duckdb._can_spill(str(tmp_path), encrypted=False)
+    encrypted = duckdb._can_spill(str(tmp_path), encrypted=True)
     (setting,) = (
-        embedded.database()
+        duckdb.database()
         .execute("SELECT value FROM duckdb_settings() WHERE name = 'temp_file_encryption'")
         .fetchone()
     )

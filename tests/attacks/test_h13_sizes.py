@@ -16,7 +16,7 @@ import pytest
 
 import discreet as dp
 from discreet.app.cli.main import main
-from discreet.engines.duckdb_pass import DuckDbPass
+from discreet.engines.duckdb import DuckDbPass
 from discreet.query import keys, limits, row
 from discreet.query.aggregates import commonest, histograms
 

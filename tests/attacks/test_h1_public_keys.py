@@ -110,7 +110,7 @@ def test_h1_dates_with_a_time_of_day_are_days():
 def test_h1_the_engine_that_joins_is_asked(monkeypatch):
     """Catches a check in Arrow alone: what the engine holds for equal decides how rows multiply.
     Planted: an engine that is told keys which are equal to it and not to us."""
-    from discreet.engines.duckdb_pass import DuckDbPass
+    from discreet.engines.duckdb import DuckDbPass
 
     people = dp.table(pa.table({"w": ["a"]}))
     session = dp.Session(people, budget=dp.Pure(1))

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.engines import embedded
+from discreet.engines import duckdb
 from discreet.errors import InvalidArgument
 
 FAR = (0, 2**62, -(2**63), -(2**63) + 1, 2**63 - 1)
@@ -75,10 +75,10 @@ def test_h22_a_database_that_broke_down_is_opened_again(monkeypatch):
     """Catches a process that can never answer again."""
     table = dp.table(pa.table({"x": [1, 2]}))
     dp.Session(table, budget=dp.Pure(1)).release(table.agg(n=dp.count()), epsilon=1)
-    broken = embedded.database()
-    monkeypatch.setattr(embedded, "_answers", lambda connection: connection is not broken)
+    broken = duckdb.database()
+    monkeypatch.setattr(duckdb, "_answers", lambda connection: connection is not broken)
     dp.Session(table, budget=dp.Pure(1)).release(table.agg(n=dp.count()), epsilon=1)
-    assert embedded.database() is not broken
+    assert duckdb.database() is not broken
 
 
 @pytest.mark.parametrize("what", ["frame", "dict", "keys"])

@@ -20,8 +20,8 @@ import pytest
 
 import discreet as dp
 from benchmarks import neighbours
-from discreet.engines import embedded
-from discreet.engines.duckdb_pass import STATIC, DuckDbPass
+from discreet.engines import duckdb as embedded
+from discreet.engines.duckdb import STATIC, DuckDbPass
 from discreet.query.plan import make_plan
 from discreet.query.spend import Spend
 

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.engines.duckdb_pass import DuckDbPass
-from discreet.engines.running import FAILED
+from discreet.engines.duckdb import DuckDbPass
+from discreet.engines.execution import FAILED
 
 OLD = {"pay": ["10", "20"], "age": ["1", "2"]}
 OTHER = {

@@ -14,11 +14,11 @@ import pytest
 import discreet as dp
 from discreet.auditor.domains import neighbours
 from discreet.auditor.replay import replay as plain_replay
-from discreet.engines import quantising, sorting
+from discreet.engines import cell_table, row_sampling
 from discreet.mechanisms.top_k import TopK
-from discreet.query import bought
+from discreet.query import purchase
 from discreet.query.contribution import Contribution
-from discreet.query.measures import Rows
+from discreet.query.measures import AllRows
 from discreet.session import running
 from discreet.testing import replay
 
@@ -228,14 +228,14 @@ def found(ask, more=MINE, **how):
 
 
 def true_size(plan):
-    return plan.query.table.source.measure(plan.request(0)).columns[Rows()].sum()
+    return plan.query.table.source.measure(plan.request(0)).columns[AllRows()].sum()
 
 
 def test_a_clamp_that_is_missing_is_caught(monkeypatch):
     """X28, B12: without it a row of −2^31 moves the sum by more than its bounds."""
     ask = by_key(i=dp.sum("i", **BOX))
     assert not found(ask, more=NASTY[1:])
-    monkeypatch.setattr(quantising, "clamped", lambda x, lower, upper: x)
+    monkeypatch.setattr(cell_table, "clamped", lambda x, lower, upper: x)
     assert ("distance", "l1") in found(ask, more=NASTY[1:])
 
 
@@ -243,7 +243,7 @@ def test_a_contribution_bound_that_is_missing_is_caught(monkeypatch):
     """X29: all rows of a person are kept."""
     how = {"unit": "id", "bound": BOUND, "ask": by_key(n=dp.count())}
     assert not found(**how)
-    monkeypatch.setattr(sorting, "kept", lambda keys, *rest, **more: np.ones(len(keys), bool))
+    monkeypatch.setattr(row_sampling, "kept", lambda keys, *rest, **more: np.ones(len(keys), bool))
     assert found(**how) >= {("distance", "l1"), ("distance", "linf")}
 
 
@@ -262,9 +262,9 @@ def test_a_sensitivity_of_one_group_is_caught(monkeypatch):
 def test_a_mechanism_that_is_told_less_than_the_plan_is_caught(monkeypatch):
     """The plan is right, and the noise is scaled to half of it."""
     how = {"unit": "id", "bound": BOUND, "ask": by_key(n=dp.count())}
-    real = bought.Laplace
+    real = purchase.Laplace
     monkeypatch.setattr(
-        bought,
+        purchase,
         "_noise",
         lambda moved, money: real(sensitivity=moved.l1 / 2, epsilon=money.amount, step=1),
     )
@@ -277,7 +277,7 @@ def test_choices_scaled_for_counts_that_all_rise_are_caught_under_replace(monkey
     pair = [*BASE, (1, "A", 1.0, 1)], [*BASE, (1, "A", 1.0, 2)]
     run = released(ask, relation="replace")
     assert not replay(run, pair).violated
-    monkeypatch.setattr(bought, "TopK", lambda **told: TopK(**{**told, "monotone": True}))
+    monkeypatch.setattr(purchase, "TopK", lambda **told: TopK(**{**told, "monotone": True}))
     assert {one.norm for one in replay(run, pair).differences} == {"range"}
 
 

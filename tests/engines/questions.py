@@ -5,25 +5,24 @@ from random import Random
 
 import pyarrow as pa
 
-from discreet.query.checking import typed
-from discreet.query.contribution import Bound
-from discreet.query.expressions import Typed, column
-from discreet.query.grid import Grid, choose_grid
+from discreet.query.contribution import ContributionBound
+from discreet.query.expressions import Typed, column, typed
 from discreet.query.keys import DiscoveredKeys, Keys, read_keys
 from discreet.query.measures import (
-    Categories,
+    AllRows,
+    CategoryBins,
     EdgeBins,
+    Grid,
     GridBins,
     Measure,
     Present,
-    Rows,
     Total,
     Units,
+    choose_grid,
 )
 from discreet.query.public import PublicTable
-from discreet.query.request import Request
+from discreet.query.request import Join, Mutate, Request, Select, Step, Where
 from discreet.query.schema import Field, Schema, Type
-from discreet.query.steps import Join, Mutate, Select, Step, Where
 from tests.engines.tables import COLUMNS, RAW, SCHEMA, VALUES, B, D, I, M, R, T
 from tests.engines.trees import LITERALS, expression
 
@@ -90,7 +89,7 @@ def grid(random: Random, kind: Type) -> Grid:
 
 def numbers(random: Random, size: int) -> tuple[Measure, ...]:
     """Measures that are single numbers."""
-    made: list[Measure] = [Rows(), Units()]
+    made: list[Measure] = [AllRows(), Units()]
     while len(made) < size:
         kind = random.choice([I, R])
         match random.randrange(4):
@@ -117,7 +116,7 @@ def bins(random: Random, which: int) -> Measure:
             edges = sorted(set(random.sample(LITERALS[R], 6)))
             return EdgeBins(value(random, kind, 1), tuple(edges))
     categories = random.sample(VALUES[listed], random.randrange(1, len(VALUES[listed])))
-    return Categories(value(random, listed, 1), tuple(categories))
+    return CategoryBins(value(random, listed, 1), tuple(categories))
 
 
 def keys(random: Random, kind: Type | None) -> tuple[tuple[tuple[str, Typed], ...], Keys | None]:
@@ -135,7 +134,12 @@ def keys(random: Random, kind: Type | None) -> tuple[tuple[tuple[str, Typed], ..
 def request(seed: int, *, size: int) -> Request:
     """The request of this number; different ones have bounds, keys and bins of different kinds."""
     random = Random(seed)
-    bound = (None, Bound(10**6, 10**6, None), None, Bound(None, None, 10**6))[seed % 4]
+    bound = (
+        None,
+        ContributionBound(10**6, 10**6, None),
+        None,
+        ContributionBound(None, None, 10**6),
+    )[seed % 4]
     group, listed = keys(random, (B, T, I, None, D)[seed % 5])
     if seed % 5 == 3:
         listed = DiscoveredKeys()

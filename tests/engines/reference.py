@@ -11,17 +11,16 @@ from typing import Any
 
 from discreet.query.keys import ListedKeys
 from discreet.query.measures import (
-    Categories,
+    AllRows,
+    CategoryBins,
     EdgeBins,
     GridBins,
     Measure,
     Present,
-    Rows,
     Total,
     Units,
 )
-from discreet.query.request import Request
-from discreet.query.steps import Join, Mutate, Select, Step, Where
+from discreet.query.request import Join, Mutate, Request, Select, Step, Where
 from tests.engines.evaluate import Row, evaluate
 
 Person = tuple[Any, Row]  # the unit as it was read, and the row as it is now
@@ -81,7 +80,7 @@ def computed(columns: Iterable[tuple[str, Any]], row: Row) -> Row:
 
 
 def count(wanted: Measure, members: list[Person]) -> Any:
-    if isinstance(wanted, Rows):
+    if isinstance(wanted, AllRows):
         return len(members)
     if isinstance(wanted, Units):
         units = [unit for unit, _ in members]
@@ -102,6 +101,6 @@ def count(wanted: Measure, members: list[Person]) -> Any:
             places = [grid.quantise(cell) - grid.lower for cell in cells]
         case EdgeBins(_, edges):
             places = [min(max(bisect_right(edges, c) - 1, 0), len(edges) - 2) for c in cells]
-        case Categories(_, values):
+        case CategoryBins(_, values):
             places = [values.index(cell) for cell in cells if cell in values]
     return [places.count(i) for i in range(wanted.size)]

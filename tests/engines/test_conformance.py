@@ -10,15 +10,12 @@ import pytest
 from ibis.backends import BaseBackend
 
 from discreet.engines.sources import open_source
-from discreet.query.checking import typed
-from discreet.query.contribution import Bound
-from discreet.query.expressions import Expression, Typed, column, literal
-from discreet.query.grid import Grid
+from discreet.query.contribution import ContributionBound
+from discreet.query.expressions import Expression, Typed, column, literal, typed
 from discreet.query.keys import ListedKeys
-from discreet.query.measures import Categories, EdgeBins, Present, Rows, Total
-from discreet.query.request import Exact, Request
+from discreet.query.measures import AllRows, CategoryBins, EdgeBins, Grid, Present, Total
+from discreet.query.request import Exact, Mutate, Request, Where
 from discreet.query.schema import Field, Schema
-from discreet.query.steps import Mutate, Where
 from tests.engines import reference
 from tests.engines.questions import TABLES, request
 from tests.engines.tables import COLUMNS, VALUES, B, I, M, R, T, arrow, load, rows_of
@@ -111,21 +108,21 @@ def test_long_lists(backend: BaseBackend) -> None:
     )
     made = Schema((*schema.fields, Field("flag", B), Field("days", B)))
     wanted = (
-        Categories(text, tuple(dict.fromkeys(x.lower() for x in names if x.isascii()))),
-        Categories(number, (*VALUES[I], *range(2000, 2100))),
-        Categories(number, (7, 0)),
+        CategoryBins(text, tuple(dict.fromkeys(x.lower() for x in names if x.isascii()))),
+        CategoryBins(number, (*VALUES[I], *range(2000, 2100))),
+        CategoryBins(number, (7, 0)),
         EdgeBins(real, tuple(edges)),
         EdgeBins(number, far),
         EdgeBins(number, tuple(k / 3 for k in range(-20, 20))),
         EdgeBins(real, (-1.0, 0.0, 1.0)),
-        Categories(typed(column("flag"), made), (True, False)),
-        Categories(typed(column("days"), made), (True, False)),
-        Categories(of_reals, (True, False)),
-        Categories(of_moments, (True, False)),
+        CategoryBins(typed(column("flag"), made), (True, False)),
+        CategoryBins(typed(column("days"), made), (True, False)),
+        CategoryBins(of_reals, (True, False)),
+        CategoryBins(of_moments, (True, False)),
         Present(of_reals),
-        Rows(),
+        AllRows(),
     )
-    for unit, bound in ((None, None), ("u", Bound(None, None, 10**6))):
+    for unit, bound in ((None, None), ("u", ContributionBound(None, None, 10**6))):
         asked = Request(steps, unit, (), None, bound, wanted, 1)
         got = as_dict(asked, source.measure(asked))
         assert differences(got, reference.measure(rows, asked)) == []
@@ -144,7 +141,11 @@ def test_a_hundred_steps(backend: BaseBackend) -> None:
     before = (Mutate((("z", typed(column("i"), schema)), ("i", typed(column("z"), schema)))),)
     steps = before + (Mutate((("i", more),)), Mutate((("x", real),)), Where(test)) * 33
     number = typed(column("i"), schema)
-    wanted = (Total(number, Grid(0, -1000, 1000)), Categories(number, tuple(range(20, 60))), Rows())
+    wanted = (
+        Total(number, Grid(0, -1000, 1000)),
+        CategoryBins(number, tuple(range(20, 60))),
+        AllRows(),
+    )
     asked = Request(steps, None, (), None, None, wanted, 1)
     assert as_dict(asked, source.measure(asked)) == reference.measure(rows, asked)
 
@@ -153,6 +154,6 @@ def test_the_comparison_sees_one_row() -> None:
     # The planted error: a row too few in the reference must not go unnoticed.
     rows, asked = people(0), request(0, size=SIZE)
     wanted = reference.measure(rows, asked)
-    full = next(key for key, cells in wanted.items() if cells[Rows()])
+    full = next(key for key, cells in wanted.items() if cells[AllRows()])
     fewer = [row for row in rows if row["z"] != full[0]]
     assert differences(reference.measure(fewer, asked), wanted)

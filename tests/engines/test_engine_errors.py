@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engines import progress, running
-from discreet.engines.duckdb_pass import DuckDbPass
-from discreet.engines.running import FAILED, run
+from discreet.engines import execution
+from discreet.engines.duckdb import DuckDbPass
+from discreet.engines.execution import FAILED, run
 from discreet.engines.sources import open_source
 from discreet.errors import EngineError, InvalidArgument
-from discreet.query.contribution import Bound
+from discreet.query.contribution import ContributionBound
 from tests.engines.asking import ask, numbers
 
 CANARY = "canary-4711"
@@ -49,7 +49,7 @@ def hostile_frame(folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("broken", [failing_relation, changed_file, hostile_frame])
-@pytest.mark.parametrize("how", [{}, {"unit": "person", "bound": Bound(1, 1, None)}])
+@pytest.mark.parametrize("how", [{}, {"unit": "person", "bound": ContributionBound(1, 1, None)}])
 def test_an_engine_error_carries_nothing(
     broken: Any, how: dict[str, Any], tmp_path: Path, capfd: Any, caplog: Any
 ) -> None:
@@ -138,7 +138,7 @@ def test_a_bar_shows_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None
     # Catches output where nobody asked for it, a bar for what is quick, and one that never comes.
     enough = threading.Event()
 
-    class Watched(progress.ProgressBar):
+    class Watched(execution.ProgressBar):
         looks = 0
 
         def update(self) -> None:
@@ -147,14 +147,14 @@ def test_a_bar_shows_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None
             if self.looks == 3:
                 enough.set()
 
-    monkeypatch.setattr(running, "ProgressBar", Watched)
+    monkeypatch.setattr(execution, "ProgressBar", Watched)
     for stream, patience, shown in (
         (io.StringIO(), 0.0, False),
         (Terminal(), 1e9, False),
         (Terminal(), 0.0, True),
     ):
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(progress, "PATIENCE", patience)
+        monkeypatch.setattr(execution, "PATIENCE", patience)
         enough.clear()
         run(lambda: enough.wait(60), fraction=iter([None, 0.25, 0.5, *[0.75] * 99]).__next__)
         assert bool(stream.getvalue()) == shown

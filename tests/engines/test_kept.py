@@ -15,14 +15,14 @@ import pytest
 from ibis.backends import BaseBackend
 
 from discreet.engines.sources import open_source
-from discreet.query.contribution import Bound
-from discreet.query.measures import Categories, Rows, Units
-from discreet.query.request import Source
+from discreet.query.contribution import ContributionBound
+from discreet.query.measures import AllRows, CategoryBins, Units
+from discreet.query.request import TableSource
 from tests.engines.asking import ask, cell
 from tests.engines.test_conformance import stored
 
 PEOPLE, WARDS = 40, ["A", "B", "C", "D"]
-BOUNDS = [Bound(2, 3, None), Bound(None, None, 4)]
+BOUNDS = [ContributionBound(2, 3, None), ContributionBound(None, None, 4)]
 
 
 def visits() -> list[tuple[int | None, str | None, int]]:
@@ -35,7 +35,7 @@ def visits() -> list[tuple[int | None, str | None, int]]:
     ]
 
 
-def source_of(backend: BaseBackend, rows: list[tuple[Any, ...]], parts: int = 1) -> Source:
+def source_of(backend: BaseBackend, rows: list[tuple[Any, ...]], parts: int = 1) -> TableSource:
     people, wards, marks = zip(*rows, strict=True)
     table = pa.table(
         [pa.array(people, pa.int64()), pa.array(wards, pa.string()), pa.array(marks, pa.int64())],
@@ -47,23 +47,23 @@ def source_of(backend: BaseBackend, rows: list[tuple[Any, ...]], parts: int = 1)
     return open_source(where)
 
 
-def kept(source: Source, bound: Bound) -> np.ndarray[Any, Any]:
+def kept(source: TableSource, bound: ContributionBound) -> np.ndarray[Any, Any]:
     """How many rows of each person are kept in each ward."""
     everybody = {"person": range(PEOPLE), "ward": WARDS}
     pairs = ("person", "ward")
-    mark = Categories(cell(source, "mark"), (0, 1, 2))  # so that rows differ
+    mark = CategoryBins(cell(source, "mark"), (0, 1, 2))  # so that rows differ
     asked = ask(
-        source, Rows(), Units(), mark, group=pairs, keys=everybody, unit="person", bound=bound
+        source, AllRows(), Units(), mark, group=pairs, keys=everybody, unit="person", bound=bound
     )
     answer = source.measure(asked).columns
-    rows = np.asarray(answer[Rows()]).reshape(PEOPLE, 4)
+    rows = np.asarray(answer[AllRows()]).reshape(PEOPLE, 4)
     assert (np.asarray(answer[Units()]).reshape(PEOPLE, 4) == (rows > 0)).all()
     assert (answer[mark].sum(axis=1).reshape(PEOPLE, 4) == rows).all()
     return rows
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=str)
-def test_as_much_as_the_bound_allows(engine: BaseBackend, bound: Bound) -> None:
+def test_as_much_as_the_bound_allows(engine: BaseBackend, bound: ContributionBound) -> None:
     # Catches a bound that is passed, not used up, or used up by rows that no group holds; and a
     # choice by the order of rows or the parts of a table.
     rows = visits()
@@ -100,12 +100,12 @@ def test_every_group_and_every_row_has_the_same_chance(
     backend = request.getfixturevalue(f"{engine}_backend")
     people = [(p, ward, int(ward == "C")) for p in range(MANY) for ward in "ABCC"]
     source = source_of(backend, people)
-    mark = Categories(cell(source, "mark"), (0, 1))
-    asked = ask(source, keys=["A", "B", "C"], unit="person", bound=Bound(1, 1, None))
-    groups = source.measure(asked).columns[Rows()]
+    mark = CategoryBins(cell(source, "mark"), (0, 1))
+    asked = ask(source, keys=["A", "B", "C"], unit="person", bound=ContributionBound(1, 1, None))
+    groups = source.measure(asked).columns[AllRows()]
     assert groups.sum() == MANY
     assert all(is_fair(int(hits), 1 / 3) for hits in groups)
-    asked = ask(source, mark, group=(), unit="person", bound=Bound(None, None, 1))
+    asked = ask(source, mark, group=(), unit="person", bound=ContributionBound(None, None, 1))
     ((first, second),) = source.measure(asked).columns[mark]
     assert first + second == MANY and is_fair(int(first), 1 / 2)
     # What would be seen: a chance that is 5 % too large.

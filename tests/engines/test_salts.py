@@ -4,13 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.engines import query
-from discreet.engines.keeping import Layout, kept
-from discreet.engines.sources import open_source
-from discreet.engines.summing import BySumming
-from discreet.query.contribution import Bound
-from discreet.query.grid import Grid
-from discreet.query.measures import GridBins
+from discreet.engines import sources as query
+from discreet.engines.row_sampling import Layout, kept
+from discreet.engines.sources import BySumming, open_source
+from discreet.query.contribution import ContributionBound
+from discreet.query.measures import Grid, GridBins
 from discreet.session.running import salt
 from tests.engines.asking import ask, cell
 
@@ -20,7 +18,9 @@ def people() -> pa.Table:
     return pa.table({"person": np.repeat(np.arange(50), 8), "mark": np.tile(np.arange(8), 50)})
 
 
-@pytest.mark.parametrize("bound", [Bound(None, 2, None), Bound(None, None, 2)], ids=str)
+@pytest.mark.parametrize(
+    "bound", [ContributionBound(None, 2, None), ContributionBound(None, None, 2)], ids=str
+)
 @pytest.mark.parametrize("way", ["by sorting", "in SQL"])
 def test_a_question_that_is_asked_again_keeps_other_rows(way, bound, monkeypatch):
     """Catches a query that is remembered together with its salt, which no new source shows."""
@@ -43,7 +43,9 @@ def test_salts_are_drawn_anew():
     assert len({salt() for _ in range(8)}) == 8
 
 
-@pytest.mark.parametrize("bound", [Bound(None, 5, None), Bound(None, None, 5)], ids=str)
+@pytest.mark.parametrize(
+    "bound", [ContributionBound(None, 5, None), ContributionBound(None, None, 5)], ids=str
+)
 def test_rows_of_one_group_are_chosen_by_the_salt_itself(bound):
     """A hundred rows of one person in one group, under the same packed key, which has a salted
     hash too. Catches rows that are chosen by that alone."""

@@ -20,11 +20,11 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engines.public import read_public
+from discreet.engines.public_tables import read_public
 from discreet.engines.sources import open_source
 from discreet.errors import EngineError, InvalidArgument
-from discreet.query.contribution import Bound
-from discreet.query.measures import Present, Rows
+from discreet.query.contribution import ContributionBound
+from discreet.query.measures import AllRows, Present
 from discreet.query.schema import Type
 from tests.engines.asking import ask, cell, numbers
 
@@ -104,7 +104,9 @@ def test_every_kind_gives_the_same_answer(kind: str, tmp_path: Path) -> None:
 def test_every_kind_keeps_the_same_people(kind: str, tmp_path: Path) -> None:
     # Catches a unit that is lost or read as another value: 2 people are over the bound.
     source = open_source(KINDS[kind](tmp_path), schema=TYPES)
-    request = ask(source, *numbers(source), keys=KEYS, unit="person", bound=Bound(1, 1, None))
+    request = ask(
+        source, *numbers(source), keys=KEYS, unit="person", bound=ContributionBound(1, 1, None)
+    )
     rows, units, *_ = source.measure(request).columns.values()
     assert rows.tolist() == units.tolist() and rows.sum() == 4 and rows[0] == 1
 
@@ -273,7 +275,9 @@ def test_names_of_columns_are_only_names(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "odd.parquet")
     source = open_source(tmp_path / "odd.parquet")
     for name in names:
-        request = ask(source, group=(name,), keys=[f"{name}!"], unit=names[0], bound=Bound(1, 1))
+        request = ask(
+            source, group=(name,), keys=[f"{name}!"], unit=names[0], bound=ContributionBound(1, 1)
+        )
         (rows,) = source.measure(request).columns.values()
         assert rows.tolist() == [1]
 
@@ -308,7 +312,7 @@ def test_a_source_survives_a_fork() -> None:
 
 def _measure(source: Any) -> None:
     answer = source.measure(ask(source, keys=KEYS))
-    assert answer.columns[Rows()].tolist() == [1, 2, 0, 4]
+    assert answer.columns[AllRows()].tolist() == [1, 2, 0, 4]
 
 
 def test_public_tables_come_from_anything(tmp_path: Path) -> None:

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from discreet.query.checking import as_type
-from discreet.query.expressions import Typed
+from discreet.query.expressions import Typed, as_type
 from discreet.query.keys import ListedKeys
-from discreet.query.measures import Measure, Rows
+from discreet.query.measures import AllRows, Measure
 from discreet.query.request import Exact, Request
 from discreet.query.schema import Type
 from tests.engines import reference
@@ -87,7 +86,7 @@ def disagreement(case: Case, rows: list[Row], request: Request, answer: Exact) -
     try:
         expected = reference.measure(rows_as_read(case, rows), request, kept, ids(case, rows))
     except Bites:
-        counts = answer.columns.get(Rows())
+        counts = answer.columns.get(AllRows())
         if totals and counts is not None and int(counts.sum()) != totals[0]:
             yield f"kept rows: {int(counts.sum())} are kept, of which {totals[0]} should be"
         return

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 import discreet as dp
 from discreet.errors import DiscreetError
-from discreet.query.bought import Chooser, Finder, Noise
 from discreet.query.keys import DiscoveredKeys, ListedKeys
 from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan, make_plan
+from discreet.query.purchase import AddedNoise, Chooser, Finder
 from discreet.query.request import Exact, Request
 from discreet.query.spend import Spend
 from discreet.session.recording import declared
@@ -239,7 +239,7 @@ class _Trial:
                 continue
             change = here - there
             told = {"l1": 0} if other.kind == "nobody" else {**declared(one)}
-            if isinstance(one, Noise) and other.kind != "nobody":
+            if isinstance(one, AddedNoise) and other.kind != "nobody":
                 moves = one.sensitivity
                 told = {"l0": moves.l0, "linf": moves.linf, "l1": moves.l1, "l2": moves.l2}
             if "l2" in told:  # compared by their squares
@@ -344,9 +344,11 @@ def _people(answer: Exact) -> dict[Any, int]:
     return dict(zip(keys, answer.columns[Units()].tolist(), strict=True))
 
 
-def _reached(one: Noise | Chooser, columns: Columns) -> Any:
+def _reached(one: AddedNoise | Chooser, columns: Columns) -> Any:
     """The integers that a mechanism is given."""
-    exact = one.part.exact(columns) if isinstance(one, Noise) else columns[one.part.measures[0]]
+    exact = (
+        one.part.exact(columns) if isinstance(one, AddedNoise) else columns[one.part.measures[0]]
+    )
     return _whole(exact)
 
 

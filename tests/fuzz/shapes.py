@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from discreet.query.keys import ListedKeys
-from discreet.query.measures import Measure, Present, Rows, Total, Units
+from discreet.query.measures import AllRows, Measure, Present, Total, Units
 from discreet.query.plan import Plan
 from discreet.session import running
 
@@ -55,7 +55,7 @@ def _extreme(measure: Measure, name: str) -> int:
     if name == "zero":
         return 0
     match measure:
-        case Rows() | Units():
+        case AllRows() | Units():
             return ROWS
         case Present():
             return ROWS if name == "high" else 0

@@ -12,11 +12,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from discreet.engines import keeping
+from discreet.engines import row_sampling
 from discreet.engines.sources import IbisSource
 from discreet.errors import EngineError
-from discreet.query.contribution import Bound, Contribution
-from discreet.query.measures import Rows
+from discreet.query.contribution import Contribution, ContributionBound
+from discreet.query.measures import AllRows
 from discreet.session import running
 from tests.fuzz.case import Case, Column, Neighbour, Source
 from tests.fuzz.drawing import draw
@@ -78,14 +78,16 @@ def test_wrong_sensitivity_is_found(here: World, monkeypatch: pytest.MonkeyPatch
 
 def test_row_too_many_is_found(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
     # Catches a fuzzer whose people never have more rows than are kept of them.
-    kept = keeping.kept
+    kept = row_sampling.kept
 
-    def one_more(keys: Any, contents: Any, bound: Bound, layout: Any, *, salt: int) -> Any:
+    def one_more(
+        keys: Any, contents: Any, bound: ContributionBound, layout: Any, *, salt: int
+    ) -> Any:
         more = {"max_rows": bound.max_rows, "max_rows_per_group": bound.max_rows_per_group}
         wider = {name: most + 1 for name, most in more.items() if most is not None}
         return kept(keys, contents, replace(bound, **wider), layout, salt=salt)
 
-    monkeypatch.setattr("discreet.engines.sorting.kept", one_more)
+    monkeypatch.setattr("discreet.engines.row_sampling.kept", one_more)
     found = hunt(here, "a", "distance")
     assert found.case.unit == "u"
     assert len(found.case.rows) <= 4
@@ -93,9 +95,9 @@ def test_row_too_many_is_found(here: World, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_rows_of_others_that_change_are_found(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
     # Catches a fuzzer that compares sums alone: others' rows may change and the sums still fit.
-    hashed = keeping._hashed
+    hashed = row_sampling._hashed
     monkeypatch.setattr(
-        keeping, "_hashed", lambda columns, salt: hashed(columns, salt + len(columns[0]))
+        row_sampling, "_hashed", lambda columns, salt: hashed(columns, salt + len(columns[0]))
     )
     found = hunt(here, "d", "others' rows")
     assert found.case.unit == "u"
@@ -124,7 +126,7 @@ def test_error_of_one_neighbour_is_found(here: World, monkeypatch: pytest.Monkey
 
     def fails(self: IbisSource, request: Any) -> Any:
         answer = measure(self, request)
-        if int(answer.columns.get(Rows(), np.zeros(1)).sum()) == 3:
+        if int(answer.columns.get(AllRows(), np.zeros(1)).sum()) == 3:
             raise EngineError("three rows")
         return answer
 
@@ -150,7 +152,7 @@ def test_wrong_number_is_found(here: World, monkeypatch: pytest.MonkeyPatch) -> 
 
     def counts_seven(self: IbisSource, request: Any) -> Any:
         answer = measure(self, request)
-        columns = {m: x + 7 if m == Rows() else x for m, x in answer.columns.items()}
+        columns = {m: x + 7 if m == AllRows() else x for m, x in answer.columns.items()}
         return replace(answer, columns=columns)
 
     monkeypatch.setattr(IbisSource, "measure", counts_seven)

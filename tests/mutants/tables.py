@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-BOUNDING = "tests/engines/test_bounding.py"
+BOUNDING = "tests/engines/test_row_sampling.py"
 B = "tests/attacks/test_b_tables.py"
 TABLES = (
     # -- what one person can move ------------------------------------------------------------------
@@ -50,7 +50,7 @@ TABLES = (
     ),
     Mutant(
         id="cells-of-a-histogram",
-        file="query/parts.py",
+        file="query/purchase.py",
         old='        """A row counts 1, in one of the bins."""\n'
         "        bins = contribution.in_cells(self.bins.size)\n",
         new='        """A row counts 1, in one of the bins."""\n        bins = contribution\n',
@@ -62,7 +62,7 @@ TABLES = (
     ),
     Mutant(
         id="sum-sensitivity-one-end",
-        file="query/parts.py",
+        file="query/purchase.py",
         old="largest=Fraction(max(abs(low), abs(high))), reach=",
         new="largest=Fraction(abs(high)), reach=",
         kind="bound swapped",
@@ -71,7 +71,7 @@ TABLES = (
     ),
     Mutant(
         id="sum-reach-of-missing",
-        file="query/parts.py",
+        file="query/purchase.py",
         old="        reach = max(high, 0) - min(low, 0)",
         new="        reach = high - low",
         kind="bound swapped",
@@ -80,7 +80,7 @@ TABLES = (
     ),
     Mutant(
         id="discovery-replace",
-        file="query/bought.py",
+        file="query/purchase.py",
         old="            groups = contribution.groups * contribution.relation.add_remove_steps",
         new="            groups = contribution.groups",
         kind="scale",
@@ -89,7 +89,7 @@ TABLES = (
     ),
     Mutant(
         id="quantiles-replace",
-        file="query/bought.py",
+        file="query/purchase.py",
         old="                rows=contribution.rows * contribution.relation.add_remove_steps,",
         new="                rows=contribution.rows,",
         kind="scale",
@@ -98,7 +98,7 @@ TABLES = (
     ),
     Mutant(
         id="commonest-monotone",
-        file="query/bought.py",
+        file="query/purchase.py",
         old="            monotone = contribution.relation is Relation.ADD_REMOVE",
         new="            monotone = True",
         kind="check dropped",
@@ -107,7 +107,7 @@ TABLES = (
     ),
     Mutant(
         id="choices-in-each-group",
-        file="query/bought.py",
+        file="query/purchase.py",
         old="        return self.mechanism.guarantee.repeat(self.times)",
         new="        return self.mechanism.guarantee",
         kind="count forgotten",
@@ -116,7 +116,7 @@ TABLES = (
     ),
     Mutant(
         id="noise-of-wide-sums",
-        file="query/bought.py",
+        file="query/purchase.py",
         old="        drawn = self.mechanism.release(np.zeros(exact.shape, np.int64))",
         new=(
             "        drawn = self.mechanism.release(np.zeros(1, np.int64))[0] * "
@@ -169,7 +169,7 @@ TABLES = (
     # -- what is summed ----------------------------------------------------------------------------
     Mutant(
         id="grid-clamp-one-end",
-        file="engines/quantising.py",
+        file="engines/cell_table.py",
         old="    x = clamped(x, whole(grid.lower), whole(grid.upper))\n",
         new="    x = clamped(x, whole(grid.lower), whole(2**62))\n",
         kind="clamp removed",
@@ -178,7 +178,7 @@ TABLES = (
     ),
     Mutant(
         id="grid-clamp-of-reals",
-        file="engines/quantising.py",
+        file="engines/cell_table.py",
         old="    both = (steps - real(grid.lower)).abs() - (steps - real(grid.upper)).abs()",
         new="    both = steps + steps - real(grid.lower + grid.upper)",
         kind="clamp removed",
@@ -187,7 +187,7 @@ TABLES = (
     ),
     Mutant(
         id="grid-nan-is-the-upper-end",
-        file="engines/quantising.py",
+        file="engines/cell_table.py",
         old=(
             "        (is_number(x, dialect), real(upper)),\n"
             '        else_=ibis.null("float64"),\n'
@@ -197,11 +197,11 @@ TABLES = (
         new="        else_=real(upper),\n    )\n    steps = floor(_scaled(near",
         kind="check dropped",
         harm="NaN is counted as the largest value there is, and nobody sees it",
-        tests=("tests/engines/test_expressions.py::test_grids",),
+        tests=("tests/engines/test_translation.py::test_grids",),
     ),
     Mutant(
         id="grid-ends-swapped",
-        file="engines/quantising.py",
+        file="engines/cell_table.py",
         old=(
             "        (x < real(0.0), real(lower)),\n"
             "        (is_number(x, dialect), real(upper)),\n"
@@ -218,20 +218,20 @@ TABLES = (
         ),
         kind="bound swapped",
         harm="minus infinity counts as the largest value",
-        tests=("tests/engines/test_expressions.py::test_grids",),
+        tests=("tests/engines/test_translation.py::test_grids",),
     ),
     Mutant(
         id="grid-half",
-        file="engines/quantising.py",
+        file="engines/cell_table.py",
         old="    steps = floor(_scaled(near, grid.exponent, dialect) + real(0.5))\n",
         new="    steps = floor(_scaled(near, grid.exponent, dialect))\n",
         kind="rounding",
         harm="values are rounded down: every sum is too small by half a step a row",
-        tests=("tests/engines/test_expressions.py::test_grids",),
+        tests=("tests/engines/test_translation.py::test_grids",),
     ),
     Mutant(
         id="domain-beyond-bounds",
-        file="engines/quantising.py",
+        file="engines/cell_table.py",
         old="    return lower <= domain.lower and domain.upper <= upper and",
         new="    return lower <= domain.lower and",
         kind="clamp removed",
@@ -261,26 +261,26 @@ TABLES = (
     ),
     Mutant(
         id="sums-wrap",
-        file="engines/adding.py",
+        file="engines/row_sampling.py",
         old="    total = np.zeros(groups, object if wide else np.int64)",
         new="    total = np.zeros(groups, np.int64)",
         kind="clamp removed",
         harm="a sum beyond 64 bits wraps around: one row moves it by 2⁶⁴",
-        tests=("tests/engines/test_aggregating.py::test_limbs_add_up",),
+        tests=("tests/engines/test_aggregation.py::test_limbs_add_up",),
     ),
     Mutant(
         id="sums-lose-a-limb",
-        file="engines/adding.py",
+        file="engines/row_sampling.py",
         old="limb = values >> shift if last else (values >> shift) & (2**LIMB - 1)",
         new="limb = (values >> shift) & (2**LIMB - 1)",
         kind="sign",
         harm="negative values are summed as large positive ones",
-        tests=("tests/engines/test_aggregating.py::test_limbs_add_up",),
+        tests=("tests/engines/test_aggregation.py::test_limbs_add_up",),
     ),
     # -- who is kept -------------------------------------------------------------------------------
     Mutant(
         id="sorting-max-groups-ignored",
-        file="engines/keeping.py",
+        file="engines/row_sampling.py",
         old="        keep = keys <= last[person]\n",
         new="        pass\n",
         kind="clamp removed",
@@ -289,7 +289,7 @@ TABLES = (
     ),
     Mutant(
         id="sorting-max-groups-off-by-one",
-        file="engines/keeping.py",
+        file="engines/row_sampling.py",
         old="        ends = starts + np.minimum(sizes, bound.max_groups) - 1",
         new="        ends = starts + np.minimum(sizes - 1, bound.max_groups)",
         kind="off by one",
@@ -298,7 +298,7 @@ TABLES = (
     ),
     Mutant(
         id="sorting-max-rows-ignored",
-        file="engines/keeping.py",
+        file="engines/row_sampling.py",
         old="    keep[rows[order[rank >= most]]] = False",
         new="    keep[rows[order[rank > most]]] = False",
         kind="off by one",
@@ -307,7 +307,7 @@ TABLES = (
     ),
     Mutant(
         id="sorting-salt-dropped",
-        file="engines/keeping.py",
+        file="engines/row_sampling.py",
         old="    state = np.full(len(columns[0]), np.uint64(salt), np.uint64)",
         new="    state = np.full(len(columns[0]), np.uint64(0), np.uint64)",
         kind="salt dropped",
@@ -318,28 +318,28 @@ TABLES = (
     ),
     Mutant(
         id="sorting-group-salt-dropped",
-        file="engines/numbering.py",
+        file="engines/row_sampling.py",
         old='        f"((hash(hash({salt}::UBIGINT, u, {group})) >> {64 - HASH}) << {bits}) | "',
         new='        f"((hash(hash(0::UBIGINT, u, {group})) >> {64 - HASH}) << {bits}) | "',
         kind="salt dropped",
         harm="the same groups of a person are kept in every release",
         tests=(
-            "tests/engines/test_bounding.py"
+            "tests/engines/test_row_sampling.py"
             "::test_choices_of_different_people_and_salts_are_independent",
         ),
     ),
     Mutant(
         id="sql-salt-dropped",
-        file="engines/bounding.py",
+        file="engines/aggregation.py",
         old="    table = table.mutate(row_hash=hashed(salt, columns, dialect))",
         new="    table = table.mutate(row_hash=hashed(0, columns, dialect))",
         kind="salt dropped",
         harm="the same rows of a person are kept in every release",
-        tests=("tests/engines/test_bounding.py::test_order_does_not_matter_and_the_salt_does",),
+        tests=("tests/engines/test_row_sampling.py::test_order_does_not_matter_and_the_salt_does",),
     ),
     Mutant(
         id="sql-max-groups-off-by-one",
-        file="engines/bounding.py",
+        file="engines/aggregation.py",
         old="        table = table.filter(table.place < bound.max_groups)",
         new="        table = table.filter(table.place <= bound.max_groups)",
         kind="off by one",
@@ -348,7 +348,7 @@ TABLES = (
     ),
     Mutant(
         id="sql-max-rows-of-a-group",
-        file="engines/bounding.py",
+        file="engines/aggregation.py",
         old="    if bound.max_rows_per_group is not None:\n        table = _first",
         new="    if False:\n        table = _first",
         kind="clamp removed",
@@ -357,7 +357,7 @@ TABLES = (
     ),
     Mutant(
         id="sql-copies-alike",
-        file="engines/bounding.py",
+        file="engines/aggregation.py",
         old='    columns = [table[name] for name in (unit, *keys, *contents, "copy")]',
         new="    columns = [table[name] for name in (unit, *keys, *contents)]",
         kind="salt dropped",
@@ -375,7 +375,7 @@ TABLES = (
     ),
     Mutant(
         id="prepared-salt",
-        file="engines/prepared.py",
+        file="engines/sources.py",
         old="            return replace(query, request=request)",
         new="            return query",
         kind="salt dropped",
@@ -386,7 +386,7 @@ TABLES = (
     ),
     Mutant(
         id="nobody-is-somebody",
-        file="engines/measuring.py",
+        file="engines/cell_table.py",
         old=(
             "cells if cells.unit is None else "
             "cells.on(cells.table.filter(cells.table[UNIT].notnull()))"
@@ -398,7 +398,7 @@ TABLES = (
     ),
     Mutant(
         id="keys-unlisted-kept",
-        file="engines/placing.py",
+        file="engines/key_index.py",
         old="    joined = cells.table.inner_join(listed, list(cells.keys))",
         new="    joined = cells.table.left_join(listed, list(cells.keys))",
         kind="check dropped",
@@ -425,7 +425,7 @@ TABLES = (
     ),
     Mutant(
         id="units-counted-by-rows",
-        file="engines/keeping.py",
+        file="engines/row_sampling.py",
         old=(
             "    cells, _ = _cells(keys)\n"
             "    return np.bincount(layout.places(cells), minlength=groups)"
@@ -435,12 +435,12 @@ TABLES = (
         harm="a key with many rows of one person passes for a key of many people",
         tests=(
             "tests/attacks/test_b_tables.py::test_b7_and_b8_sizes_around_the_bound",
-            "tests/engines/test_aggregating.py::test_people_by_groups_and_rows",
+            "tests/engines/test_aggregation.py::test_people_by_groups_and_rows",
         ),
     ),
     Mutant(
         id="engine-error-passed-on",
-        file="engines/running.py",
+        file="engines/execution.py",
         old="        except BaseException:\n            pass  #",
         new=(
             "        except BaseException as error:\n"

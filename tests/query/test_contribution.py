@@ -7,11 +7,10 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.neighbors import Relation
-from discreet.query.contribution import Bound, Contribution, contribution_of
+from discreet.query.contribution import Contribution, ContributionBound, contribution_of
 from discreet.query.expressions import Typed
-from discreet.query.grid import Grid
-from discreet.query.measures import Total
-from discreet.query.parts import ValueSum
+from discreet.query.measures import Grid, Total
+from discreet.query.purchase import ValueSum
 from discreet.query.schema import Type
 
 GROUPS = 3
@@ -83,12 +82,12 @@ def test_an_understated_bound_would_be_seen():
 @pytest.mark.parametrize(
     ("bound", "groups", "expected"),
     [
-        (Bound(3, 5), 100, (3, 5, 15)),
-        (Bound(3, 5), 2, (2, 5, 10)),  # no more groups than there are
-        (Bound(None, 5), 1, (1, 5, 5)),
-        (Bound(max_rows=7), 100, (7, 7, 7)),
-        (Bound(max_rows=7), 4, (4, 7, 7)),
-        (Bound(3, 5), None, (3, 5, 15)),  # discovered keys
+        (ContributionBound(3, 5), 100, (3, 5, 15)),
+        (ContributionBound(3, 5), 2, (2, 5, 10)),  # no more groups than there are
+        (ContributionBound(None, 5), 1, (1, 5, 5)),
+        (ContributionBound(max_rows=7), 100, (7, 7, 7)),
+        (ContributionBound(max_rows=7), 4, (4, 7, 7)),
+        (ContributionBound(3, 5), None, (3, 5, 15)),  # discovered keys
     ],
 )
 def test_bounds_as_declared(bound, groups, expected):
@@ -101,9 +100,9 @@ def test_bounds_as_declared(bound, groups, expected):
     ("bound", "groups", "name"),
     [
         (None, 2, "bound"),
-        (Bound(3, None), 2, "max_rows_per_group"),
-        (Bound(None, 3), 2, "max_groups"),
-        (Bound(None, 3), None, "max_groups"),
+        (ContributionBound(3, None), 2, "max_rows_per_group"),
+        (ContributionBound(None, 3), 2, "max_groups"),
+        (ContributionBound(None, 3), None, "max_groups"),
     ],
 )
 def test_b11_a_missing_bound_is_refused(bound, groups, name):
@@ -128,7 +127,7 @@ def test_senseless_bounds_are_refused(limits):
     """Catches a bound of 0, a fraction, or two kinds at once."""
     full = {"max_groups": None, "max_rows_per_group": None, "max_rows": None} | limits
     with pytest.raises(InvalidArgument):
-        Bound.read(**full)
+        ContributionBound.read(**full)
 
 
 @pytest.mark.parametrize(("grid", "apart"), [((5, 7, 0), 7), ((-3, 7, 0), 10), ((5, 7, 6), 2)])

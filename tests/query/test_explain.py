@@ -9,8 +9,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, Refused
 from discreet.query.explain import explain
-from discreet.query.plan import make_plan
-from discreet.query.search import least_spend
+from discreet.query.plan import least_spend, make_plan
 from discreet.query.spend import Spend
 
 from .sources import people

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.query.grid import FINE_BITS, Grid, choose_grid
+from discreet.query.measures import FINE_BITS, Grid, choose_grid
 
 ends = st.floats(-1e100, 1e100).map(Fraction)
 doubles = st.floats(allow_nan=False)

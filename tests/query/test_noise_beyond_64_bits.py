@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 
 import discreet as dp
-from discreet.query.bought import Noise
 from discreet.query.plan import make_plan
+from discreet.query.purchase import AddedNoise
 from discreet.query.spend import Spend
 from discreet.testing import seeded
 
@@ -15,7 +15,7 @@ def test_every_group_has_noise_of_its_own():
     of a sum (scale 100): their spread is within 20 % of its own, 6 standard deviations and more."""
     query = dp.table(pa.table({"x": [1]})).agg(s=dp.sum("x", bounds=(0, 100)))
     (noise,) = make_plan(query, Spend.read(epsilon=1)).bought.values()
-    assert isinstance(noise, Noise)
+    assert isinstance(noise, AddedNoise)
     exact = np.array([2**70] * 2000, object)
     with seeded(7):
         drawn = (noise.release(exact) - exact).astype(np.float64)

@@ -23,8 +23,8 @@ from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.ledger.entry import Cost, Entry
 from discreet.numeric import canonical
 from discreet.printable import one_line
-from discreet.query.bought import protects
-from discreet.query.numbers import short
+from discreet.query.numerals import short
+from discreet.query.purchase import protects
 from discreet.query.table_digest import columns_of, table_digest
 from discreet.release.columns import ColumnInfo
 

@@ -19,7 +19,7 @@ from discreet.certificate.json_schema import misfits
 from discreet.errors import InvalidArgument
 from discreet.numeric.exact import number, round_up
 from discreet.printable import one_line
-from discreet.query.numbers import short
+from discreet.query.numerals import short
 
 # -- YAML of maps, lists, texts and numbers: scalars are JSON --------------------------------------
 

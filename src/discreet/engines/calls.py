@@ -8,7 +8,7 @@ from typing import Final
 import ibis
 import ibis.expr.types as ir
 
-from discreet.engines.dialects import Dialect
+from discreet.engines.engine import Dialect
 
 LONGEST: Final = 2**30  # no text has more characters; PostgreSQL counts them in 32 bits
 

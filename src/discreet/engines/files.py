@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.engines.embedded import SOURCE, quoted, text
+from discreet.engines.duckdb import SOURCE, quoted, text
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.types as at
 
-from discreet.engines.embedded import SOURCE, quoted
-from discreet.engines.metadata import ibis_type
+from discreet.engines.duckdb import SOURCE, quoted
+from discreet.engines.engine import ibis_type
 from discreet.errors import InvalidArgument
 from discreet.query.schema import Type
 
@@ -100,7 +100,7 @@ class PolarsFrame:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Relation:
+class DuckDbRelation:
     """A relation of the caller's own DuckDB connection, copied into ours for each pass."""
 
     relation: Any

@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.engines.calls import real, whole
-from discreet.engines.metadata import ARROW
-from discreet.engines.passes import Lookup
+from discreet.engines.engine import ARROW, Lookup
 from discreet.query.schema import Type
 
 Bring: TypeAlias = Callable[[Lookup], ir.Table]  #: puts a table beside the source

@@ -13,10 +13,9 @@ import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from discreet.engines.dialects import Dialect
-from discreet.engines.embedded import quoted
-from discreet.engines.passes import Lookup
-from discreet.engines.turns import Turn
+from discreet.engines.duckdb import quoted
+from discreet.engines.engine import Dialect, Lookup
+from discreet.engines.execution import Turn
 from discreet.errors import InvalidArgument
 
 

@@ -1,50 +1,109 @@
-"""Opening a table, wherever it is, and answering requests about it."""
+"""Opening a table, wherever it is, and answering requests about it.
+
+A request becomes queries of an engine before any data is touched: all in SQL, or on DuckDB with
+arrays for what is kept of each person (`row_sampling`).
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 import ibis
 import ibis.expr.operations as ops
 import ibis.expr.types as ir
+import numpy as np
 import pyarrow as pa
 import pyarrow.dataset
 from ibis.common.exceptions import IbisError
 
-from discreet.engines.answering import check_cells
-from discreet.engines.backends import BackendTable
-from discreet.engines.duckdb_pass import DuckDbPass
-from discreet.engines.embedded import Stored, database, open_pass
-from discreet.engines.expressions import literal
+from discreet.engines import aggregation
+from discreet.engines.aggregation import SumColumns, bounded, check_cells, counted, summed
+from discreet.engines.cell_table import BINNED, CellTable, cells_of, of_somebody
+from discreet.engines.duckdb import DuckDbPass, Stored, database, open_pass
+from discreet.engines.engine import ARROW, Pass, arrow_schema
+from discreet.engines.execution import FAILED, run
 from discreet.engines.files import CsvFiles, FileSet, ParquetFiles, file_ids, find
 from discreet.engines.frames import (
     ArrowTable,
+    DuckDbRelation,
     DuckDbTable,
     PandasFrame,
     PolarsFrame,
     Records,
-    Relation,
 )
-from discreet.engines.metadata import arrow_schema
-from discreet.engines.passes import Pass
+from discreet.engines.key_index import are_few, keyed, numbered, placed, with_places
+from discreet.engines.portable import BackendTable
 from discreet.engines.postgres import PostgresPass
-from discreet.engines.prepared import Prepared
-from discreet.engines.query import build as build_query
-from discreet.engines.reading import columns_needed, read_rows
-from discreet.engines.running import FAILED, run
-from discreet.engines.spreading import SpreadQuery
+from discreet.engines.row_sampling import BySorting
+from discreet.engines.rows import apply, columns_needed, read_rows
+from discreet.engines.translation import literal
 from discreet.errors import EngineError, InvalidArgument
-from discreet.query.checking import as_type
-from discreet.query.expressions import Typed
-from discreet.query.keys import ListedKeys
+from discreet.query.expressions import Typed, as_type
+from discreet.query.keys import DiscoveredKeys, ListedKeys
+from discreet.query.measures import Binned
 from discreet.query.public import PublicTable, type_of
 from discreet.query.request import Exact, Request
 from discreet.query.schema import Declared, Field, Schema, Type
+
+# -- queries that were asked before, as SQL --------------------------------------------------------
+
+
+_MOST: Final = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """For each question, its query and the public tables that it names."""
+
+    seen: OrderedDict[object, tuple[Any, dict[str, Any]]] = field(default_factory=OrderedDict)
+    checked: OrderedDict[object, None] = field(default_factory=OrderedDict)
+
+    def knows(self, request: Request) -> bool:
+        """Was an equal request found good before?"""
+        return _asked(request) in self.checked
+
+    def note(self, request: Request) -> None:
+        """It was found good."""
+        self.checked[_asked(request)] = None
+        while len(self.checked) > _MOST:
+            self.checked.popitem(last=False)
+
+    def query(self, request: Request, run: DuckDbPass, build: Callable[[], Any]) -> Any:
+        """The query of an equal request, with this request's salt; else a new one."""
+        asked = _asked(request)
+        if (found := self.seen.get(asked)) is not None:
+            query, beside = found
+            run.beside.update(beside)
+            return replace(query, request=request)
+        query = build()
+        if request.bound is not None and isinstance(query, BySumming):
+            return query  # the salt is part of its SQL
+        self.seen[asked] = (query, dict(run.beside))
+        while len(self.seen) > _MOST:
+            self.seen.popitem(last=False)
+        return query
+
+
+def _asked(request: Request) -> object:
+    """All of a request but its salt."""
+    return (
+        request.steps,
+        request.unit,
+        request.group,
+        request.keys.digest if isinstance(request.keys, ListedKeys) else request.keys,
+        request.bound,
+        request.measures,
+    )
+
+
+# -- opening a table, and answering requests about it ----------------------------------------------
+
 
 Build: TypeAlias = Callable[..., Any]
 TESTED: Final = ("duckdb", "pyspark", "postgres")  # the engines of the conformance suite
@@ -299,7 +358,7 @@ def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tu
     if _is_from(source, "polars"):
         return PolarsFrame(source), "a Polars frame"
     if type(source).__name__ == "DuckDBPyRelation":
-        return Relation(source), "a DuckDB relation"
+        return DuckDbRelation(source), "a DuckDB relation"
     if isinstance(source, list | tuple):
         if schema is None:
             raise InvalidArgument(
@@ -427,3 +486,135 @@ def _outside(source: IbisSource, columns: tuple[str, ...]) -> list[bool]:
 def _is_from(source: Any, package: str) -> bool:
     """Is it one of a package's own types? Asked by name, so that nothing is imported for it."""
     return any(kind.__module__.startswith(package) for kind in type(source).__mro__)
+
+
+# -- a request as queries, built before any data is touched ----------------------------------------
+
+
+class CompiledQuery(Protocol):
+    """Something that is ready to run."""
+
+    def answer(self, run: Any) -> Exact:
+        """Run and read: from here on data is touched."""
+        ...
+
+
+def build_query(
+    request: Request, run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema
+) -> CompiledQuery:
+    """Translate steps, keys and cells; then the way that suits the engine."""
+    cells = _cells(request, run, columns, stored=stored, declared=declared)
+    if request.bound is not None and isinstance(run, DuckDbPass):
+        return BySorting.build(request, run, cells)
+    return BySumming.build(request, run, cells)
+
+
+def cells_in_groups(
+    request: Request, run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema
+) -> CellTable:
+    """The rows of somebody that are in a group of the answer, before they are bounded."""
+    cells = _cells(request, run, columns, stored=stored, declared=declared)
+    if isinstance(request.keys, ListedKeys):
+        return with_places(cells, run.public(numbered(request.keys.table)))
+    return keyed(cells)
+
+
+def _cells(
+    request: Request, run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema
+) -> CellTable:
+    rows = read_rows(run, columns, stored=stored, declared=declared, unit=request.unit)
+    rows = apply(rows, request.steps, run)
+    return of_somebody(cells_of(rows, request.group, request.measures))
+
+
+# -- queries all in SQL: windows bound, the engine groups ------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class BySumming:
+    """One query for all single numbers, one for each measure with bins."""
+
+    request: Request
+    sums: tuple[SumColumns, ...]
+    numbers: Any
+    bins: dict[Binned, Any]
+
+    @classmethod
+    def build(cls, request: Request, run: Pass, cells: CellTable) -> BySumming:
+        """Bound, group, and place the groups."""
+        listed = None
+        if isinstance(request.keys, ListedKeys) and (
+            request.bound is not None or not are_few(request.keys, run.dialect)
+        ):
+            listed = run.public(numbered(request.keys.table))
+        if request.bound is not None:
+            # Rows that no group of the answer holds may not use up what is kept of a person.
+            cells = with_places(cells, listed) if listed is not None else keyed(cells)
+            cells = bounded(cells, request.bound, salt=request.salt, dialect=run.dialect)
+            listed = None
+        elif isinstance(request.keys, ListedKeys) and listed is None:
+            listed = request.keys
+        grouped, sums = summed(cells, request.measures, run.dialect)
+        bins = {
+            measure: run.compile(placed(counted(cells, measure), cells, listed))
+            for measure in request.measures
+            if isinstance(measure, BINNED)
+        }
+        return cls(request, sums, run.compile(placed(grouped, cells, listed)), bins)
+
+    def answer(self, run: Pass) -> Exact:
+        """The single numbers first: they bring the keys that are there."""
+        keys, batches = self.request.keys, run.batches(self.numbers)
+        if isinstance(keys, DiscoveredKeys):
+            schema = pa.schema([(name, ARROW[value.type]) for name, value in self.request.group])
+            table, columns = aggregation.found(batches, self.sums, schema)
+            for measure, query in self.bins.items():
+                rows = run.batches(query)
+                columns[measure] = aggregation.binned_by_key(rows, table, measure.size)
+            return Exact(table, columns)
+        columns = aggregation.dense(batches, self.sums, keys)
+        for measure, query in self.bins.items():
+            columns[measure] = aggregation.binned(run.batches(query), keys, measure.size)
+        return Exact(None, columns)
+
+
+# -- the contribution histogram: people by groups and rows -----------------------------------------
+
+
+class SpreadQuery:
+    """Two queries: people by their number of groups, and by their most rows in one group."""
+
+    def __init__(
+        self,
+        request: Request,
+        run: Pass,
+        columns: tuple[str, ...],
+        *,
+        stored: Schema,
+        declared: Schema,
+        most: int,
+    ) -> None:
+        cells = cells_in_groups(request, run, columns, stored=stored, declared=declared)
+        each = cells.table.group_by(["u", *cells.keys]).aggregate(n=cells.table.count())
+        people = each.group_by("u").aggregate(groups=each.count(), rows=each.n.max())
+        self._most = most
+        self._queries = [run.compile(_tally(people, name, most)) for name in ("groups", "rows")]
+
+    def answer(self, run: Pass) -> tuple[Any, Any]:
+        """People with 1, 2, ... groups, and with 1, 2, ... rows; the last stands for more."""
+        groups, rows = (_counts(run.batches(query), self._most) for query in self._queries)
+        return groups, rows
+
+
+def _tally(people: ir.Table, name: str, most: int) -> ir.Table:
+    limit = ibis.literal(most, type="int64")
+    size = people[name].cast("int64")
+    sized = people.select(b=ibis.ifelse(size > limit, limit, size))
+    return sized.group_by("b").aggregate(n=sized.count())
+
+
+def _counts(batches: Iterator[pa.RecordBatch], most: int) -> Any:
+    counts = np.zeros(most, np.int64)
+    for batch in batches:
+        counts[batch["b"].to_numpy() - 1] = batch["n"].to_numpy()
+    return counts

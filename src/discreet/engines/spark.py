@@ -14,8 +14,7 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from discreet.engines.dialects import Dialect
-from discreet.engines.passes import Lookup
+from discreet.engines.engine import Dialect, Lookup
 
 # No scan may leave out what statistics of its files, or of another table, rule out.
 _SKIPPING: Final = (

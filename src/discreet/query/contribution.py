@@ -13,7 +13,7 @@ from discreet.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ContributionBound:
     """What is kept of one person: `groups` × `rows_per_group`, or `rows` over all groups."""
 
     max_groups: int | None = None
@@ -23,7 +23,7 @@ class Bound:
     @classmethod
     def read(
         cls, max_groups: int | None, max_rows_per_group: int | None, max_rows: int | None
-    ) -> Bound:
+    ) -> ContributionBound:
         """Check that it is one of the two."""
         by_group = max_groups is not None or max_rows_per_group is not None
         if by_group == (max_rows is not None):
@@ -117,7 +117,7 @@ class Contribution:
 
 
 def contribution_of(
-    bound: Bound | None, *, unit: str | None, relation: Relation, groups: int | None
+    bound: ContributionBound | None, *, unit: str | None, relation: Relation, groups: int | None
 ) -> Contribution:
     """What one person adds, from what was declared; `groups` is how many there are, if listed.
 

@@ -6,16 +6,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.neighbors import Relation
 from discreet.printable import one_line
-from discreet.query.advice import warnings_for
 from discreet.query.aggregates.aggregate import Expected
-from discreet.query.bought import Bought, Chooser, Finder, Noise, protects
-from discreet.query.joining import joined_in_words
 from discreet.query.keys import ListedKeys
-from discreet.query.numbers import short
-from discreet.query.parts import Part, PresentCount
+from discreet.query.numerals import short
 from discreet.query.plan import Plan
-from discreet.query.steps import Join
+from discreet.query.purchase import (
+    TIELESS,
+    AddedNoise,
+    Chooser,
+    Finder,
+    Part,
+    PresenceCounts,
+    PresentCount,
+    Purchase,
+    QuantileChoice,
+    RowCount,
+    UnitCount,
+    protects,
+)
+from discreet.query.request import Join
+from discreet.query.table import joined_in_words
 
 SIZES = (100, 1_000, 10_000, 100_000)
 
@@ -110,10 +123,10 @@ def _groups(plan: Plan) -> str:
     return f"Keys are discovered by how many people hold them: a key of {found}."
 
 
-def _part(one: Bought) -> str:
+def _part(one: Purchase) -> str:
     share = _share(one.share)
     match one:
-        case Noise(part=part, mechanism=mechanism, sensitivity=moved):
+        case AddedNoise(part=part, mechanism=mechanism, sensitivity=moved):
             step = float(part.step)
             norm, size, law = (
                 ("l1", moved.l1, "Laplace noise of scale")
@@ -154,7 +167,7 @@ def _share(share: Fraction) -> str:
 
 
 def _kind(plan: Plan) -> list[str]:
-    if not any(isinstance(one, Noise) for one in plan.bought.values()):
+    if not any(isinstance(one, AddedNoise) for one in plan.bought.values()):
         return []
     name = "Laplace" if plan.money.noise == "laplace" else "Gaussian"
     return [f"The noise is {name}: {plan.reason}."]
@@ -177,3 +190,84 @@ def _errors(plan: Plan) -> list[str]:
                 "any size."
             )
     return sentences
+
+
+# -- when noise swamps an answer, and what would help ----------------------------------------------
+
+
+_SWAMPED = 1_000  # rows: an error beyond this hides all but large groups
+_COUNTS = (RowCount, PresentCount, PresenceCounts, UnitCount)
+
+
+def warnings_for(plan: Plan) -> Iterator[str]:
+    """What the analyst should know before paying."""
+    for one in plan.bought.values():
+        if isinstance(one, AddedNoise) and isinstance(one.part, _COUNTS) and one.error > _SWAMPED:
+            yield _swamped(plan, one)
+            return
+    counts_rows = any(isinstance(part, RowCount | PresenceCounts) for part in plan.bought)
+    for part in plan.bought:
+        if isinstance(part, QuantileChoice) and len(part.probabilities) > TIELESS:
+            if not counts_rows:
+                yield (
+                    f"how far {part.words} may be off is not known without the number of rows: add "
+                    "dp.count(), or ask for fewer than three."
+                )
+            break
+    for expected in plan.expected(1_000):
+        if expected.unit == "ranks" and expected.error >= 500:
+            yield (
+                f"in a group of 1,000 rows the rank of {expected.name} is off by as much as half "
+                "of them: ask for fewer quantiles at once, wider steps or a larger spend."
+            )
+            break
+    wide = [e for e in plan.expected(1_000) if e.by_size and _useless(plan, e.name, e.error)]
+    for expected in wide:
+        yield (
+            f"the error of {expected.name} in a group of 1,000 rows is as wide as its bounds: "
+            "use narrower bounds, coarser groups, fewer columns or a larger spend."
+        )
+
+
+def _swamped(plan: Plan, one: AddedNoise) -> str:
+    count, groups = one.part, plan.query.contribution.touched
+    text = (
+        f"the noise swamps the answer: the error of {count.words} is ± {short(one.error)}, so "
+        f"groups below {short(10 * one.error)} rows are known to 10 % at best."
+    )
+    helps = []
+    if groups > 1:
+        helps.append(
+            f"fewer or coarser groups (one person moves {groups:,} of them; with 10 the error "
+            f"would be ± {short(one.error * 10 / groups)})"
+            if groups > 10 and one.noise == "laplace"
+            else "fewer or coarser groups"
+        )
+    if len(plan.bought) > 1:
+        helps.append("fewer columns")
+    helps.append("more rows, or a larger spend")
+    keys = plan.query.keys
+    if isinstance(keys, ListedKeys) and groups > 1:
+        helps.append(_selection(plan, one, len(keys)))
+    return f"{text} What would help: {'; '.join(helps)}."
+
+
+def _selection(plan: Plan, one: AddedNoise, keys: int) -> str:
+    """Which group is largest costs the same however many there are (claim 20)."""
+    epsilon = plan.money.share(Fraction(1)).pure
+    monotone = plan.query.table.relation is Relation.ADD_REMOVE
+    rows = plan.query.contribution.rows
+    chosen = NoisyMax(sensitivity=rows, epsilon=epsilon, monotone=monotone)
+    return (
+        f"to ask which of the {keys:,} groups is largest (top_k) instead of {keys:,} counts: for "
+        f"the same spend it is within {short(chosen.error(candidates=keys))} rows of the best"
+    )
+
+
+def _useless(plan: Plan, name: str, error: float) -> bool:
+    bounds = [
+        aggregate.bounds
+        for asked, aggregate in plan.query.aggregates
+        if asked == name and hasattr(aggregate, "bounds")
+    ]
+    return any(error >= float(upper - lower) / 2 for lower, upper in bounds)

@@ -9,10 +9,13 @@ values, zero divisors, huge numbers and text that is not a number is written in 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
-from discreet.query.schema import Type
+from discreet.errors import InvalidArgument
+from discreet.query.limits import DEPTH, NODES, VALUES
+from discreet.query.schema import Schema, Type
 
 Value: TypeAlias = bool | int | float | str | datetime.date | datetime.datetime | None
 
@@ -160,3 +163,394 @@ def _literal(value: object) -> str:
 def _wrapped(expression: Expression, signs: dict[str, str]) -> str:
     text = in_words(expression)
     return f"({text})" if expression.op in signs or expression.op == "is_in" else text
+
+
+# -- what to write where the types do not fit ------------------------------------------------------
+
+
+_ALIKE: Final = "values of one type"
+_CELLS: Final = 'the cells of a CSV file take the type they are used as; say it with .cast("real")'
+DAY: Final = "write a day, as in datetime.date(2026, 1, 31)"
+NUMBER_OF_DATE: Final = "take a number from the date first, as in .year()"
+
+
+def repair(wanted: str, args: Sequence[Typed]) -> str:
+    """The next step for arguments that should have been, say, "numbers".
+
+    >>> ward = Typed("column", (), "ward", Type.TEXT, True)
+    >>> repair("numbers", [ward])
+    'read the text as numbers, as in row.ward.cast("real")'
+    """
+    kinds = {arg.type for arg in args}
+    if Type.RAW in kinds:
+        return _CELLS
+    if wanted == "numbers":
+        return _as_numbers(args)
+    if wanted != _ALIKE:
+        return ""
+    if Type.TIMESTAMP in kinds and kinds & {Type.DATE, Type.TEXT}:
+        literal = any(arg.op == "literal" and arg.type is Type.TIMESTAMP for arg in args)
+        return DAY if literal else _cast_hint(args, Type.TIMESTAMP, "date", "timestamps as dates")
+    if kinds == {Type.DATE, Type.TEXT}:
+        return _cast_hint(args, Type.TEXT, "date", "text as dates")
+    if any(kind.is_number for kind in kinds):
+        return _as_numbers(args, compared=True)
+    return 'cast one of them, as in .cast("text")'  # of truths and dates, both can be
+
+
+def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
+    others = [arg for arg in args if not arg.type.is_number]
+    literal = next((arg for arg in args if arg.op == "literal"), None)
+    match others[0].type:
+        case Type.TEXT if literal and literal.type is Type.TEXT:
+            return "write numbers without quotes"
+        case Type.TEXT:
+            told = _cast_hint(others, Type.TEXT, "real", "text as numbers")
+            return f"write text in quotes, or {told}" if compared and literal else told
+        case Type.BOOLEAN:
+            return _cast_hint(others, Type.BOOLEAN, "integer", "truths as 0 and 1")
+        case Type.DATE | Type.TIMESTAMP:
+            return NUMBER_OF_DATE
+    return ""
+
+
+def _cast_hint(args: Sequence[Typed], kind: Type, to: str, what: str) -> str:
+    """How the first column of this type is read as another."""
+    names = (arg.value for arg in args if arg.op == "column" and arg.type is kind)
+    name = next(names, "x")
+    cell = f"row.{name}" if str(name).isidentifier() else f'row["{name}"]'
+    return f'read the {what}, as in {cell}.cast("{to}")'
+
+
+# -- types, checked against a schema before any data is touched ------------------------------------
+
+
+_BOOLEAN, _INTEGER, _REAL, _TEXT = Type.BOOLEAN, Type.INTEGER, Type.REAL, Type.TEXT
+_DATE, _TIMESTAMP, _RAW = Type.DATE, Type.TIMESTAMP, Type.RAW
+_CASTS: Final[dict[Type, tuple[Type, ...]]] = {
+    _BOOLEAN: (_INTEGER, _TEXT),
+    _INTEGER: (_REAL, _TEXT, _BOOLEAN),
+    _REAL: (_INTEGER,),
+    _TEXT: (_INTEGER, _REAL, _DATE, _BOOLEAN),
+    _RAW: (_INTEGER, _REAL, _DATE, _BOOLEAN, _TEXT),
+    _DATE: (_TEXT,),
+    _TIMESTAMP: (_DATE,),
+}
+
+
+_BEFORE: Final = {
+    _REAL: "bin a real with floor() or // first",
+    _TIMESTAMP: 'say .cast("date") first, or take a number from it, as in .year()',
+    _DATE: "take a number from it, as in .year()",
+}
+_UNREAD: Final = "read it as a date, or save the table as Parquet, which has timestamps"
+
+
+def typed(expression: Expression, schema: Schema) -> Typed:
+    """The expression with types, implicit casts spelled out; refused if they do not fit.
+
+    >>> from discreet.query.expressions import column, literal
+    >>> schema = Schema.of({"age": "integer", "ward": "text"})
+    >>> typed(Expression("add", (column("age"), literal(0.5))), schema).type
+    <Type.REAL: 'real'>
+    >>> typed(Expression("add", (column("age"), column("ward"))), schema)
+    Traceback (most recent call last):
+    discreet.errors.InvalidArgument: age + ward must be made of numbers, got integer and \
+text; read the text as numbers, as in row.ward.cast("real")
+    """
+    if _is_too_large(expression):
+        raise InvalidArgument(
+            name="a row expression",
+            expected=f"at most {DEPTH} operations deep, of at most {NODES:,} operations, "
+            f"columns and literals, and with at most {VALUES:,} values in its lists",
+            given="a larger one",
+            hint="give parts of it a name with mutate first",
+        )
+    return _typed(expression, schema)
+
+
+def _typed(expression: Expression, schema: Schema) -> Typed:
+    if expression.op == "column":
+        field = schema.field(str(expression.value))
+        if field.type is Type.OTHER:
+            raise InvalidArgument(
+                name=field.name,
+                expected="a column of booleans, numbers, text, dates or timestamps",
+                given="a column of another type",
+            )
+        return Typed("column", (), field.name, field.type, field.nullable)
+    if expression.op == "literal":
+        kind = literal_type(expression.value)
+        return Typed("literal", (), expression.value, kind, expression.value is None)
+    args = tuple(_typed(arg, schema) for arg in expression.args)
+    if expression.op not in _RULES:
+        raise InvalidArgument(
+            name="operation", expected=f"one of {', '.join(OPERATIONS)}", given=expression.op
+        )
+    return _RULES[expression.op](expression, args)
+
+
+def _is_too_large(expression: Expression) -> bool:
+    level, seen, values = [expression], 1, _listed(expression)
+    for _ in range(DEPTH):
+        level = [arg for above in level for arg in above.args]
+        seen += len(level)
+        values += sum(map(_listed, level))
+        if seen > NODES or values > VALUES:  # parts that are used twice count twice
+            return True
+    return bool(level)
+
+
+def _listed(expression: Expression) -> int:
+    return len(cast(tuple[object, ...], expression.value)) if expression.op == "is_in" else 0
+
+
+def literal_type(value: object) -> Type:
+    """The type of a literal; None has the one that fits."""
+    match value:
+        case None:
+            return Type.OTHER
+        case bool():
+            return _BOOLEAN
+        case int():
+            return _INTEGER
+        case float():
+            return _REAL
+        case str():
+            return _TEXT
+        case datetime.datetime():
+            return _TIMESTAMP
+        case datetime.date():
+            return _DATE
+    raise InvalidArgument(
+        name="a literal", expected="a plain value", given=InvalidArgument.describe_data(value)
+    )
+
+
+def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
+    """The value cast to a type, where that has a meaning.
+
+    >>> from discreet.query.expressions import column
+    >>> schema = Schema((*Schema.of({"age": "integer"}).fields,))
+    >>> as_type(typed(column("age"), schema), Type.REAL).op
+    'cast'
+    """
+    if value.type is kind:
+        return value
+    if value.op == "literal":
+        return _literal_as(value, kind, argument)
+    if kind not in _CASTS.get(value.type, ()):
+        raise InvalidArgument(
+            name=argument,
+            expected=f"something that can be read as {kind}",
+            given=str(value.type),
+            hint=_UNREAD if value.type is _RAW else _BEFORE.get(value.type, ""),
+        )
+    parses = value.type in (_TEXT, _RAW) and kind is not _TEXT
+    loses = value.type is _REAL  # NaN has no integer
+    return Typed("cast", (value,), kind, kind, value.nullable or parses or loses)
+
+
+# -- rules, one for each kind of operation ---------------------------------------------------------
+
+
+def _comparison(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    if any(arg.op == "literal" and arg.value is None for arg in args):
+        raise InvalidArgument(
+            name=in_words(expression),
+            expected="a comparison of two values",
+            given="one with None, which is never true",
+            hint="say row.x.is_null() or row.x.is_not_null()",
+        )
+    left, right = _alike(expression, args)
+    if left.type is _BOOLEAN and expression.op not in ("eq", "ne"):
+        raise _misfit(expression, "values with an order", args)
+    return _make(expression, (left, right), _BOOLEAN)
+
+
+def _boolean(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    read = tuple(as_type(arg, _BOOLEAN) if arg.type is _RAW else arg for arg in args)
+    if any(arg.type is not _BOOLEAN for arg in read):
+        raise _misfit(expression, "conditions", args)
+    return _make(expression, read, _BOOLEAN)
+
+
+def _arithmetic(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    numbers = _numbers(expression, args)
+    whole = all(arg.type is _INTEGER for arg in numbers)
+    if not whole:
+        numbers = tuple(as_type(arg, _REAL) for arg in numbers)
+    return _make(expression, numbers, _INTEGER if whole else _REAL)
+
+
+def _quotient(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    numbers = tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
+    divisor = numbers[1]
+    # A smaller literal may count as 0 (SMALLEST_REAL), or does where many numbers are multiplied.
+    safe = isinstance(divisor.value, float) and abs(divisor.value) >= 1
+    kind = _REAL if expression.op == "div" else _INTEGER
+    return Typed(expression.op, numbers, None, kind, numbers[0].nullable or not safe)
+
+
+def _floor(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    numbers = tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
+    return _make(expression, numbers, _INTEGER)
+
+
+def _clip(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    (number,) = _numbers(expression, args)
+    lower, upper = cast(tuple[float, float], expression.value)
+    kinds = {literal_type(lower), literal_type(upper)}
+    if not kinds <= {_INTEGER, _REAL} or not lower <= upper:
+        raise InvalidArgument(
+            name="clip",
+            expected="given two numbers, the smaller one first",
+            given=f"{lower!r} and {upper!r}",
+        )
+    if _REAL in kinds:
+        number = as_type(number, _REAL)
+    limits = (lower, upper) if number.type is _INTEGER else (float(lower), float(upper))
+    return Typed("clip", (number,), limits, number.type, number.nullable)
+
+
+def _is_null(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    return Typed("is_null", args, None, _BOOLEAN, False)
+
+
+def _fill_null(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    value, filler = _alike(expression, args)
+    return Typed("fill_null", (value, filler), None, value.type, filler.nullable)
+
+
+def _cast(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    return as_type(args[0], Type.parse(cast(Type, expression.value)))
+
+
+def _text_to(kind: Type) -> Callable[[Expression, tuple[Typed, ...]], Typed]:
+    def rule(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+        texts = tuple(as_type(arg, _TEXT) if arg.type is _RAW else arg for arg in args)
+        if any(arg.type is not _TEXT for arg in texts):
+            raise _misfit(expression, "text", args)
+        return _make(expression, texts, kind)
+
+    return rule
+
+
+def _date_part(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    (value,) = args
+    value = as_type(value, _DATE) if value.type is _RAW and expression.op != "hour" else value
+    allowed = (_TIMESTAMP,) if expression.op == "hour" else (_DATE, _TIMESTAMP)
+    if value.type not in allowed:
+        raise _misfit(expression, " or ".join(f"a {kind}" for kind in allowed), args)
+    return _make(expression, (value,), _INTEGER)
+
+
+def _is_in(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    listed = cast(tuple[Any, ...], expression.value)
+    values = tuple(value for value in listed if value is not None)
+    kinds = {literal_type(value) for value in values}
+    if len(kinds) > 1 and kinds != {_INTEGER, _REAL}:
+        raise InvalidArgument(
+            name="is_in",
+            expected="given literals of one type",
+            given=" and ".join(sorted(map(str, kinds))),
+        )
+    kind = _REAL if len(kinds) > 1 else next(iter(kinds), args[0].type)
+    value, _ = _alike(expression, (args[0], Typed("literal", (), None, kind, False)))
+    values = tuple(
+        as_type(Typed("literal", (), item, literal_type(item), False), value.type).value
+        for item in values
+    )
+    return Typed("is_in", (value,), values, _BOOLEAN, value.nullable)
+
+
+def _case(expression: Expression, args: tuple[Typed, ...]) -> Typed:
+    conditions = [_boolean(expression, (args[i],)).args[0] for i in range(0, len(args) - 1, 2)]
+    values = _alike(expression, (*args[1:-1:2], args[-1]))
+    woven = [part for pair in zip(conditions, values, strict=False) for part in pair]
+    nullable = any(value.nullable for value in values)
+    return Typed("case", (*woven, values[-1]), None, values[0].type, nullable)
+
+
+_RULES: Final[dict[str, Callable[[Expression, tuple[Typed, ...]], Typed]]] = {
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), _comparison),
+    **dict.fromkeys(("and", "or", "not"), _boolean),
+    **dict.fromkeys(("add", "sub", "mul", "neg", "abs"), _arithmetic),
+    **dict.fromkeys(("div", "floordiv"), _quotient),
+    **dict.fromkeys(("lower", "upper", "strip", "substring", "concat"), _text_to(_TEXT)),
+    **dict.fromkeys(("startswith", "endswith", "contains"), _text_to(_BOOLEAN)),
+    **dict.fromkeys(("year", "month", "day", "weekday", "hour"), _date_part),
+    "length": _text_to(_INTEGER),
+    "floor": _floor,
+    "clip": _clip,
+    "is_null": _is_null,
+    "fill_null": _fill_null,
+    "cast": _cast,
+    "is_in": _is_in,
+    "case": _case,
+}
+
+
+# -- shared by the rules ---------------------------------------------------------------------------
+
+
+def _make(expression: Expression, args: tuple[Typed, ...], kind: Type) -> Typed:
+    nullable = any(arg.nullable for arg in args)
+    return Typed(expression.op, args, expression.value, kind, nullable)
+
+
+def _numbers(expression: Expression, args: tuple[Typed, ...]) -> tuple[Typed, ...]:
+    read = tuple(as_type(arg, _REAL) if arg.type is _RAW else arg for arg in args)
+    if any(not arg.type.is_number for arg in read):
+        raise _misfit(expression, "numbers", args)
+    return read
+
+
+def _alike(expression: Expression, args: tuple[Typed, ...]) -> tuple[Typed, ...]:
+    """All arguments as one type: a raw cell follows the others, an integer follows a real."""
+    kinds = {arg.type for arg in args} - {Type.OTHER}
+    if _RAW in kinds:
+        others = kinds - {_RAW}
+        wanted = _REAL if others & {_INTEGER, _REAL} else next(iter(others), _TEXT)
+        args = tuple(as_type(arg, wanted) if arg.type is _RAW else arg for arg in args)
+        kinds = {arg.type for arg in args} - {Type.OTHER}
+    if kinds == {_INTEGER, _REAL}:
+        kinds = {_REAL}
+    if kinds == {_DATE, _TEXT}:  # a date written as a literal
+        kinds = {_DATE}
+    if len(kinds) != 1:
+        raise _misfit(expression, "values of one type", args)
+    (kind,) = kinds
+    if kind is _DATE and any(arg.type is _TEXT and arg.op != "literal" for arg in args):
+        raise _misfit(expression, "values of one type", args)
+    return tuple(as_type(arg, kind) for arg in args)
+
+
+def _literal_as(value: Typed, kind: Type, argument: str) -> Typed:
+    match value.value, kind:
+        case None, _:
+            return Typed("literal", (), None, kind, True)
+        case int() as number, Type.REAL if not isinstance(number, bool):
+            return Typed("literal", (), float(number), kind, False)
+        case str() as text, Type.DATE:
+            try:
+                day = datetime.date.fromisoformat(text)
+            except ValueError:
+                pass
+            else:
+                return Typed("literal", (), day, kind, False)
+    raise InvalidArgument(
+        name=argument,
+        expected=f"a literal of type {kind}",
+        given=InvalidArgument.describe_parameter(value.value),
+        hint='dates are written as "2026-01-31"' if kind is _DATE else "",
+    )
+
+
+def _misfit(expression: Expression, wanted: str, args: tuple[Typed, ...]) -> InvalidArgument:
+    return InvalidArgument(
+        name=in_words(expression),
+        expected=f"made of {wanted}",
+        given=" and ".join(str(arg.type) for arg in args),
+        hint=repair(wanted, args),
+    )

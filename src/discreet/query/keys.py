@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.lazy import cached_property
-from discreet.query.checking import literal_type
+from discreet.query.expressions import literal_type
 from discreet.query.limits import KEYS, TEXT, check, taken
 from discreet.query.public import PublicTable, arrow_type, copied, type_of
 from discreet.query.schema import Type

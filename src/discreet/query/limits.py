@@ -3,7 +3,7 @@
 Sizes are checked where they are stated, before anything is made of that size, counted or charged:
 a list that is too long, or that never ends, is read up to its limit and one value further. The
 limits are far above what people ask, and what lies within them is answered in seconds. (How large
-numbers get in arithmetic is another matter: `engines/limits.py`.)
+numbers get in arithmetic is another matter: `engines/translation.py`.)
 """
 
 from __future__ import annotations

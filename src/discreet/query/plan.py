@@ -10,21 +10,31 @@ same charge there, and what does not fit is left aside.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import Refused
-from discreet.guarantees import ZCDP, Guarantee, Pure, compose
+from discreet.errors import InvalidArgument, Refused
+from discreet.guarantees import GDP, ZCDP, Guarantee, Pure, compose
 from discreet.guarantees.filters import Charge, Filter, price, sum_of
 from discreet.lazy import cached_property
+from discreet.numeric.exact import Number, integer, positive_float, probability
 from discreet.query.aggregates.aggregate import Expected, Noisy, Output
-from discreet.query.bought import Bought, Chooser, Finder, Noise, buy
-from discreet.query.counting import Counting
 from discreet.query.keys import DiscoveredKeys, ListedKeys, any_key
 from discreet.query.measures import Measure
-from discreet.query.parts import Additive, Discovery, Part
+from discreet.query.purchase import (
+    AddedNoise,
+    Additive,
+    Chooser,
+    Counting,
+    Discovery,
+    Finder,
+    Part,
+    Purchase,
+    buy,
+)
 from discreet.query.request import Request
 from discreet.query.spend import Spend, SpendAmount, gaussian_share
 from discreet.query.table import Query
@@ -37,7 +47,7 @@ class Plan:
     query: Query
     spend: Spend
     counting: Counting
-    bought: Mapping[Part, Bought]
+    bought: Mapping[Part, Purchase]
     money: SpendAmount
     reason: str  # why this noise
 
@@ -86,7 +96,7 @@ class Plan:
         values: dict[Part, Any] = {}
         for part, one in self.bought.items():
             match one:
-                case Noise():
+                case AddedNoise():
                     values[part] = one.release(one.part.exact(columns))
                 case Chooser():
                     values[part] = one.release(columns)
@@ -141,7 +151,7 @@ def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> P
 @dataclass(frozen=True)
 class _Choice:
     money: SpendAmount
-    bought: dict[Part, Bought]
+    bought: dict[Part, Purchase]
     reason: str
     account: Filter | None
 
@@ -151,7 +161,7 @@ class _Choice:
 
         On an account in ρ or μ², of the errors for a charge of 1: they shrink with its root.
         """
-        noise = [one for one in self.bought.values() if isinstance(one, Noise)]
+        noise = [one for one in self.bought.values() if isinstance(one, AddedNoise)]
         size = sum(math.log(one.deviation) for one in noise) / max(len(noise), 1)
         if self.account is None or isinstance(self.account.limit, Pure):
             return size
@@ -176,7 +186,7 @@ class _Choice:
 
 def _candidates(
     query: Query, spend: Spend, shares: dict[Part, Fraction], account: Filter | None
-) -> list[tuple[SpendAmount, dict[Part, Bought], str]]:
+) -> list[tuple[SpendAmount, dict[Part, Purchase], str]]:
     if spend.rho is not None or spend.mu is not None:
         kind, amount = ("rho", spend.rho) if spend.rho is not None else ("mu", spend.mu)
         symbol = "ρ" if kind == "rho" else "μ"
@@ -210,7 +220,7 @@ def _adds(part: Part) -> bool:
 
 def _buy_all(
     query: Query, money: SpendAmount, shares: dict[Part, Fraction], delta: Fraction | None
-) -> dict[Part, Bought]:
+) -> dict[Part, Purchase]:
     return {
         part: buy(part, money, share=share, contribution=query.contribution, delta=delta)
         for part, share in shares.items()
@@ -246,3 +256,90 @@ def _check_pure(spend: Spend, weights: Mapping[Part, Fraction]) -> None:
             "discovered keys need a delta, and this account is pure: list the keys, or open a "
             "session with a budget such as dp.Approx(epsilon, delta)"
         )
+
+
+# -- the least spend that reaches an error ---------------------------------------------------------
+
+
+_STEPS = 40
+_LARGEST = Fraction(10**6)
+_LARGEST_GROUP = 10**15  # rows
+_FOUR_DIGITS = Context(prec=4, rounding=ROUND_CEILING)  # so that it is charged as it is shown
+
+
+def least_spend(
+    query: Query,
+    error: Number | Mapping[str, Number],
+    *,
+    account: Filter,
+    delta: Number | None,
+    group_size: int | None,
+) -> Plan:
+    """The plan of the least ε (ρ, μ on such an account) whose errors are all within `error`."""
+    name = {Pure: "epsilon", ZCDP: "rho", GDP: "mu"}[type(account.limit)]
+    size = 1 if group_size is None else integer(group_size, name="group_size", minimum=1)
+    if size > _LARGEST_GROUP:
+        given = InvalidArgument.describe_parameter(group_size)
+        expected = f"at most {_LARGEST_GROUP:,}"
+        raise InvalidArgument(name="group_size", expected=expected, given=given)
+    known = None if delta is None else probability(delta, name="delta")
+
+    def plan(amount: Fraction) -> Plan:
+        return make_plan(query, Spend(**{name: amount, "delta": known}), account=account)
+
+    wanted = _wanted(plan(Fraction(1)), error, size, known_size=group_size is not None)
+
+    def reaches(amount: Fraction) -> bool:
+        return all(e.error <= wanted.get(e.name, e.error) for e in plan(amount).expected(size))
+
+    return plan(_least(reaches))
+
+
+def _least(reaches: Callable[[Fraction], bool]) -> Fraction:
+    """The least amount of four digits that reaches it, as all above it do."""
+    high = Fraction(1)
+    while not reaches(high):
+        high *= 2
+        if high > _LARGEST:
+            raise InvalidArgument(
+                name="error",
+                expected="an error that some spend reaches",
+                given="one that a million does not reach",
+                hint="a group_size= that is larger, or bounds that are narrower, would",
+            )
+    low = high / 2
+    while low > Fraction(1, 10**9) and reaches(low):
+        low, high = low / 2, low
+    for _ in range(_STEPS):
+        if high - low <= low / 10**6:
+            break
+        middle = (low + high) / 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return Fraction(_FOUR_DIGITS.divide(Decimal(high.numerator), Decimal(high.denominator)))
+
+
+def _wanted(
+    plan: Plan, error: Number | Mapping[str, Number], size: int, *, known_size: bool
+) -> dict[str, float]:
+    columns = {expected.name: expected for expected in plan.expected(size)}
+    if isinstance(error, Mapping):
+        widths = {
+            name: positive_float(width, name=f"error of {name}") for name, width in error.items()
+        }
+    else:
+        widths = dict.fromkeys(columns, positive_float(error, name="error"))
+    for name in widths:
+        if name not in columns:
+            raise InvalidArgument(
+                name="error",
+                expected=f"given for columns of the answer: {', '.join(columns)}",
+                given=f'"{name}"',
+            )
+        if columns[name].by_size and not known_size:
+            raise InvalidArgument(
+                name="group_size",
+                expected=f"given, since the error of {name} depends on the rows of the group",
+                given="nothing",
+                hint="say for which size the error must hold, as in group_size=1000",
+            )
+    return widths

@@ -8,18 +8,89 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from discreet.query.contribution import Bound
+from discreet.query.contribution import ContributionBound
 from discreet.query.expressions import Typed
 from discreet.query.keys import Keys
+from discreet.query.limits import JOINS, MADE, NODES, STEPS, check
 from discreet.query.measures import Measure
 from discreet.query.public import PublicTable
 from discreet.query.schema import Schema
-from discreet.query.steps import Step
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from discreet.query.public import PublicTable
+
+
+# -- what is done to each row before anything is counted -------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Keep the rows for which the condition is true; missing is not true."""
+
+    condition: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Mutate:
+    """Add columns, or put others in their place; all see the row as it was before."""
+
+    columns: tuple[tuple[str, Typed], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Keep these columns only (and the unit, which is always kept)."""
+
+    columns: tuple[tuple[str, Typed], ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Join:
+    """Look columns up in a public table with at most one row a key; rows without one get nulls.
+
+    `on` pairs a column of this table, cast to the type of the public one, with its name there.
+    """
+
+    table: pa.Table  # key columns first, then those that are added
+    on: tuple[tuple[Typed, str], ...]
+    added: tuple[tuple[str, str], ...]  # name here, name in the public table
+    origin: PublicTable  # where it came from
+
+
+Step: TypeAlias = Where | Mutate | Select | Join
+
+_FEWER: Final = "ask several smaller questions"
+
+
+def check_steps(steps: tuple[Step, ...], *columns: object) -> None:
+    """Refuse too many steps, or too much in them and in the columns that are asked."""
+    values = [column for column in columns if isinstance(column, Typed)]
+    made = joins = 0
+    for step in steps:
+        match step:
+            case Where(condition):
+                values.append(condition)
+            case Mutate(pairs) | Select(pairs):
+                made += len(pairs)
+                values += (value for _, value in pairs)
+            case Join():
+                joins += 1
+    check(len(steps), STEPS, name="a question", what="steps", hint=_FEWER)
+    check(joins, JOINS, name="a question", what="joins", hint="join the public tables first")
+    check(made, MADE, name="a question", what="columns in its steps", hint=_FEWER)
+    what = "operations, columns and literals in its expressions"
+    check(sum(map(_size, values)), NODES, name="a question", what=what, hint=_FEWER)
+
+
+def _size(value: Typed) -> int:
+    return 1 + sum(map(_size, value.args))
+
+
+# -- one pass over a table -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,7 +101,7 @@ class Request:
     unit: str | None
     group: tuple[tuple[str, Typed], ...]  # names and values of the key columns; () for one group
     keys: Keys | None  # None exactly where there are no key columns
-    bound: Bound | None  # None exactly where there is no unit
+    bound: ContributionBound | None  # None exactly where there is no unit
     measures: tuple[Measure, ...]
     salt: int  # 64 bits, drawn for this request: decides which rows are kept, and only that
 
@@ -48,7 +119,7 @@ class Exact:
     columns: Mapping[Measure, Any]
 
 
-class Source(Protocol):
+class TableSource(Protocol):
     """A table that can be asked, opened by an engine. Nothing is read before `measure`."""
 
     @property

@@ -20,7 +20,7 @@ from discreet.query.expressions import (
 )
 from discreet.query.limits import TEXT, VALUES, check, taken
 from discreet.query.schema import Schema, Type
-from discreet.query.wrong_steps import CELL_INSTEAD
+from discreet.query.suggestions import CELL_INSTEAD
 
 Operand: TypeAlias = "Cell | Value"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from discreet.errors import InvalidArgument, RelationMismatch
 from discreet.hints import spelled
@@ -13,11 +13,10 @@ from discreet.neighbors import Relation, Unit
 from discreet.printable import one_line
 from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.aggregates.quantiles import together
-from discreet.query.checking import as_type, typed
-from discreet.query.contribution import Bound, Contribution, contribution_of
-from discreet.query.expressions import Typed, column
-from discreet.query.joining import public_join
+from discreet.query.contribution import Contribution, ContributionBound, contribution_of
+from discreet.query.expressions import Typed, as_type, column, columns_of, typed
 from discreet.query.keys import (
+    KEY_TYPES,
     DiscoveredKeys,
     Keys,
     ListedKeys,
@@ -35,12 +34,11 @@ from discreet.query.limits import (
     TEXT,
     check,
 )
-from discreet.query.public import PublicTable
-from discreet.query.request import Source
+from discreet.query.public import PublicTable, type_of
+from discreet.query.request import Join, Mutate, Select, Step, TableSource, Where, check_steps
 from discreet.query.row import Row, build
 from discreet.query.schema import Field, Schema, Type
-from discreet.query.steps import Join, Mutate, Select, Step, Where, check_steps
-from discreet.query.wrong_steps import missing_step, no_rows
+from discreet.query.suggestions import missing_step, no_rows
 
 Condition = Callable[[Row], Any]
 _FEWER: Final = "ask several smaller questions"
@@ -61,12 +59,12 @@ class Table:
     Table(an Arrow table, a person is all rows with one who, 1 step; who: integer, days: integer)
     """
 
-    source: Source
+    source: TableSource
     unit: Unit
     relation: Relation
     schema: Schema
     steps: tuple[Step, ...] = ()
-    limit: Bound | None = None
+    limit: ContributionBound | None = None
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{field.name}: {field.type}" for field in self.schema)
@@ -170,7 +168,7 @@ class Table:
                 given="a bound",
                 hint='say dp.table(..., unit="column") if a person can have several rows',
             )
-        return replace(self, limit=Bound.read(max_groups, max_rows_per_group, max_rows))
+        return replace(self, limit=ContributionBound.read(max_groups, max_rows_per_group, max_rows))
 
     @spelled
     def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Grouped:
@@ -365,7 +363,7 @@ class Query:
         return replace(self, table=replace(self.table, source=table.source))
 
 
-def _check_origin(public: PublicTable, source: Source, *, name: str) -> None:
+def _check_origin(public: PublicTable, source: TableSource, *, name: str) -> None:
     if source.holds(public):
         raise InvalidArgument(
             name=name,
@@ -435,3 +433,143 @@ def _without_null(schema: Schema, test: Typed) -> Schema:
         field = schema[str(test.args[0].args[0].value)]
         return schema.with_field(replace(field, nullable=False))
     return schema
+
+
+# -- joins with public tables ----------------------------------------------------------------------
+# Many rows here to one there, so nobody's rows multiply.
+
+
+#: Operations whose results many people share.
+_COARSE: Final = frozenset(
+    [
+        *("length", "year", "month", "day", "weekday", "hour", "startswith", "endswith"),
+        *("contains", "is_in", "is_null", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"),
+    ]
+)
+_SHORT: Final = 3  # characters of an id, which many share
+
+
+def public_join(
+    schema: Schema,
+    public: PublicTable,
+    on: str | Sequence[str] | Mapping[str, str],
+    suffix: str,
+    *,
+    unit: str | None,
+    steps: tuple[Step, ...],
+) -> tuple[Join, Schema]:
+    """The step, and the schema after it; `steps` come before."""
+    pairs, table = _pairs(on), public.table
+    for here in pairs:
+        if unit is not None and _is_unit(here, unit, steps):
+            raise InvalidArgument(
+                name="on",
+                expected="columns that say nothing of whose row it is: a table by person is about "
+                "people, and not public",
+                given=f'"{here}", which is the unit',
+                hint="join the two tables before dp.table, whose unit then protects both",
+            )
+    for there in pairs.values():
+        if there not in table.column_names:
+            raise InvalidArgument(
+                name="on",
+                expected=f"columns of the public table: {', '.join(table.column_names[:20])}",
+                given=f'"{there}"',
+                hint=f'if it has another name there, as in on={{"{there}": "name"}}',
+            )
+    keys = list(pairs.values())
+    table = table.select([*keys, *(name for name in table.column_names if name not in keys)])
+    _check_distinct(table, keys)
+    values = []
+    for here, there in pairs.items():
+        kind = type_of(table.schema.field(there).type)
+        if kind not in KEY_TYPES:
+            raise InvalidArgument(
+                name="on", expected="columns of booleans, integers, text or dates", given=str(kind)
+            )
+        value = typed(column(schema.field(here, argument="on").name), schema)
+        value = as_type(value, kind) if value.type is Type.RAW else value
+        if value.type is not kind:
+            raise InvalidArgument(
+                name=f'on "{here}"',
+                expected=f"of the type it has in the public table, {kind}",
+                given=str(value.type),
+                hint=f'cast it first, as in mutate({here}=lambda row: row.{here}.cast("{kind}"))',
+            )
+        values.append((value, there))
+    added = []
+    for name in table.column_names[len(keys) :]:
+        new = f"{name}{suffix}"
+        if new in schema or new == unit:
+            raise InvalidArgument(
+                name="join",
+                expected=f'a public table without a column "{new}", which is here already',
+                given="one with it",
+                hint='say suffix="_public", or drop the column from the public table',
+            )
+        added.append((new, name))
+        schema = schema.with_field(Field(new, type_of(table.schema.field(name).type)))
+    return Join(table, tuple(values), tuple(added), public), schema
+
+
+def joined_in_words(join: Join) -> str:
+    """What a join looks up, in words."""
+    on = ", ".join(sorted({name for value, _ in join.on for name in columns_of(value)}))
+    added = ", ".join(name for name, _ in join.added)
+    if not added:
+        return f"rows are matched by {on} with another table"
+    return f"{added}: looked up by {on} in another table"
+
+
+def _is_unit(name: str, unit: str, steps: tuple[Step, ...]) -> bool:
+    """Is the column the unit, under this or another name, or a mere spelling of it?"""
+    for i in reversed(range(len(steps))):
+        step = steps[i]
+        if isinstance(step, Mutate | Select) and name in (made := dict(step.columns)):
+            return _spells_unit(made[name], unit, steps[:i])
+        if isinstance(step, Join) and name in dict(step.added):
+            return False
+    return name == unit
+
+
+def _spells_unit(value: Typed, unit: str, steps: tuple[Step, ...]) -> bool:
+    if value.op == "column":
+        return _is_unit(str(value.value), unit, steps)
+    if value.op in _COARSE or _is_coarse(value):
+        return False
+    return any(_spells_unit(arg, unit, steps) for arg in value.args)
+
+
+def _is_coarse(value: Typed) -> bool:
+    match value.op:
+        case "floordiv":
+            divisor = value.args[1].value
+            return isinstance(divisor, float) and abs(divisor) >= 2
+        case "substring":
+            return cast(tuple[int, int], value.value)[1] <= _SHORT
+    return False
+
+
+def _pairs(on: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    if isinstance(on, str):
+        return {on: on}
+    if isinstance(on, Mapping) and on:
+        return dict(on)
+    if not isinstance(on, Sequence) or not on:
+        raise InvalidArgument(
+            name="on",
+            expected="a column, a list of columns, or a dict of names here and there",
+            given=InvalidArgument.describe_data(on),
+        )
+    return {name: name for name in on}
+
+
+def _check_distinct(table: Any, keys: list[str]) -> None:
+    distinct = table.group_by(keys).aggregate([]).num_rows
+    if distinct != table.num_rows or any(table[key].null_count for key in keys):
+        raise InvalidArgument(
+            name="join",
+            expected="a public table with each key once, none missing",
+            given="one with a key twice or missing",
+            hint="a second row would count people twice: keep one row for each key",
+        )

@@ -10,7 +10,7 @@ from discreet.guarantees import Guarantee
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.numeric.exact import Number, integer, probability
 from discreet.query.aggregates.ranges import Range
-from discreet.query.bought import protects
+from discreet.query.purchase import protects
 from discreet.query.request import Request
 from discreet.query.schema import Type
 from discreet.query.spend import Spend, SpendAmount

@@ -10,7 +10,7 @@ from discreet.guarantees import GDP, ZCDP, Pure
 from discreet.guarantees.filters import Charge, Filter, Notion, in_words, price, sum_of
 from discreet.ledger.entry import NamedFilter
 from discreet.numeric.exact import round_up
-from discreet.query.numbers import short
+from discreet.query.numerals import short
 from discreet.query.plan import Plan
 
 _FINE = 2**40

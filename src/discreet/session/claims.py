@@ -11,12 +11,12 @@ from discreet.numeric import canonical
 from discreet.numeric.exact import Number, number
 from discreet.query.document import (
     contribution_document,
+    contribution_in_words,
     contribution_mechanism,
     mechanism_documents,
     query_in_words,
 )
 from discreet.query.plan import Plan
-from discreet.query.words import contribution_in_words
 from discreet.session.bounds import ContributionChoice
 
 

@@ -18,10 +18,10 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.mechanisms.top_k import TopK
 from discreet.query.aggregates.aggregate import Noisy
-from discreet.query.bought import Chooser, Finder, Noise
 from discreet.query.document import query_document
 from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan
+from discreet.query.purchase import AddedNoise, Chooser, Finder
 
 if TYPE_CHECKING:
     from discreet.query.request import Exact
@@ -46,7 +46,11 @@ def drawn(plan: Plan, columns: Mapping[Measure, Any]) -> Noisy:
     for part, one in plan.bought.items():
         if isinstance(one, Finder):
             continue  # noted when keys were found
-        exact = one.part.exact(columns) if isinstance(one, Noise) else columns[one.part.measures[0]]
+        exact = (
+            one.part.exact(columns)
+            if isinstance(one, AddedNoise)
+            else columns[one.part.measures[0]]
+        )
         recorder.reached(
             part.words,
             exact,
@@ -82,13 +86,13 @@ def chosen(name: str, counts: Any, mechanism: Quantiles) -> None:
         recorder.reached(name, counts, sensitivity={"l1": mechanism.rows}, noise=mechanism)
 
 
-def declared(one: Noise | Chooser | Finder) -> Declared:
+def declared(one: AddedNoise | Chooser | Finder) -> Declared:
     """How far one person may move what reaches a mechanism, as the mechanism was told."""
     match one:
-        case Noise(mechanism=Laplace(sensitivity=told, largest=largest), sensitivity=moved):
+        case AddedNoise(mechanism=Laplace(sensitivity=told, largest=largest), sensitivity=moved):
             linf, l1 = min(moved.linf, largest), min(moved.l1, told)
             return {"l0": moved.l0, "linf": linf, "l1": l1, "l2": moved.l2}
-        case Noise(mechanism=Gaussian(sensitivity=told), sensitivity=moved):
+        case AddedNoise(mechanism=Gaussian(sensitivity=told), sensitivity=moved):
             l2 = min(moved.l2, told)
             return {"l0": moved.l0, "linf": moved.linf, "l1": moved.l1, "l2": l2}
         case Chooser(mechanism=Quantiles(rows=rows), times=times):

@@ -14,13 +14,12 @@ from discreet.errors import EngineError
 from discreet.noise.entropy import source as entropy
 from discreet.query.aggregates.aggregate import Output
 from discreet.query.aggregates.quantiles import Quantile
-from discreet.query.bought import protects
-from discreet.query.joining import joined_in_words
 from discreet.query.keys import ListedKeys
 from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan
-from discreet.query.request import Exact
-from discreet.query.steps import Join
+from discreet.query.purchase import protects
+from discreet.query.request import Exact, Join
+from discreet.query.table import joined_in_words
 from discreet.release import ColumnInfo, Result
 from discreet.release.columns import CLAMPED
 from discreet.session import recording

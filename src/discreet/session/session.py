@@ -25,8 +25,7 @@ from discreet.query.aggregates.aggregate import ColumnLike
 from discreet.query.aggregates.ranges import Range
 from discreet.query.document import query_document
 from discreet.query.explain import Explanation, explain
-from discreet.query.plan import Plan, make_plan
-from discreet.query.search import least_spend
+from discreet.query.plan import Plan, least_spend, make_plan
 from discreet.query.spend import Spend
 from discreet.query.table import Grouped, Query, Table
 from discreet.release import Result

@@ -9,6 +9,6 @@ from discreet.query.aggregates.histograms import histogram as histogram
 from discreet.query.aggregates.means import mean as mean
 from discreet.query.aggregates.quantiles import median as median
 from discreet.query.aggregates.quantiles import quantile as quantile
-from discreet.query.aggregates.spreads import std as std
-from discreet.query.aggregates.spreads import variance as variance
 from discreet.query.aggregates.sums import sum as sum
+from discreet.query.aggregates.variances import std as std
+from discreet.query.aggregates.variances import variance as variance

@@ -1,6 +1,6 @@
 """What every aggregate does: say what it needs, turn what was bought into columns, foresee errors.
 
-A new aggregate is a frozen dataclass with these methods, in a file of its own.
+A new aggregate is a frozen dataclass with the methods of `Aggregate`, in a file of its own.
 """
 
 from __future__ import annotations
@@ -15,14 +15,20 @@ import numpy as np
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.ratio_error import expected_mean_error, mean_error, tail_point
 from discreet.numeric.exact import Number, interval, positive
-from discreet.query.bought import Bought, Noise
-from discreet.query.checking import as_type, typed
-from discreet.query.counting import Counted, Counting
-from discreet.query.expressions import Typed, in_words
-from discreet.query.grid import choose_grid
-from discreet.query.measures import Total
-from discreet.query.parts import Part, PresenceCounts, ValueSum
-from discreet.query.row import Row, build
+from discreet.query.expressions import Typed, as_type, in_words, literal_type, typed
+from discreet.query.keys import KEY_TYPES
+from discreet.query.measures import Total, choose_grid
+from discreet.query.public import arrow_type
+from discreet.query.purchase import (
+    AddedNoise,
+    Counted,
+    Counting,
+    Part,
+    PresenceCounts,
+    Purchase,
+    ValueSum,
+)
+from discreet.query.row import Row, build, plain
 from discreet.query.schema import Schema, Type
 
 ColumnLike: TypeAlias = str | Callable[[Row], Any]
@@ -60,7 +66,7 @@ class Expected:
 class Noisy:
     """What was bought and drawn: the mechanisms, and for each part its noisy values."""
 
-    bought: Mapping[Part, Bought]
+    bought: Mapping[Part, Purchase]
     values: Mapping[Part, Any]
 
 
@@ -99,7 +105,7 @@ class Aggregate(Protocol):
         ...
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """The errors at 95 %, for a group of `size` rows where that matters."""
         ...
@@ -166,9 +172,9 @@ def read_count(noisy: Noisy, part: Part, *, everything: bool) -> Any:
     return values
 
 
-def count_error(bought: Bought, *, everything: bool) -> float:
+def count_error(bought: Purchase, *, everything: bool) -> float:
     """Its 95 % half-width."""
-    assert isinstance(bought, Noise)
+    assert isinstance(bought, AddedNoise)
     if not (everything and isinstance(bought.part, PresenceCounts)):
         return bought.error
     # the noise of two counts
@@ -189,18 +195,18 @@ def value_total(
 class Ratio:
     """A noisy sum of values within ±half over a noisy count, and its error."""
 
-    sum_noise: Noise
-    count_noise: Noise
+    sum_noise: AddedNoise
+    count_noise: AddedNoise
     half: float
     rounding: float  # of a single value
 
     @classmethod
-    def of(cls, bought: Mapping[Part, Bought], total: ValueSum, counted: Part) -> Ratio:
+    def of(cls, bought: Mapping[Part, Purchase], total: ValueSum, counted: Part) -> Ratio:
         """From what was bought."""
         low, high = total.extent
         step = float(total.step)
         sums, counts = bought[total], bought[counted]
-        assert isinstance(sums, Noise) and isinstance(counts, Noise)
+        assert isinstance(sums, AddedNoise) and isinstance(counts, AddedNoise)
         return cls(sums, counts, max(-low, high) * step, float(total.rounding))
 
     def value(self, sums: Any, counts: Any) -> Any:
@@ -239,3 +245,38 @@ class Ratio:
 def as_floats(steps: Any, part: ValueSum) -> Any:
     """Sums in steps as sums in the value's unit."""
     return np.asarray(steps, np.float64) * float(part.step)
+
+
+# -- public lists of values, read against their column ---------------------------------------------
+
+
+def read_listed(
+    value: Typed, listed: tuple[Any, ...], *, name: str
+) -> tuple[Typed, tuple[Any, ...]]:
+    """The values, checked to be distinct and of the column's type; a raw cell takes theirs."""
+    values = tuple(plain(one) for one in listed)
+    kinds = {literal_type(one) for one in values}
+    if len(kinds) != 1 or not kinds <= set(KEY_TYPES):
+        raise InvalidArgument(
+            name=name,
+            expected="a list of booleans, integers, texts or dates, all of one type",
+            given=" and ".join(sorted(map(str, kinds))) or "an empty list",
+            hint="list what can occur: it may not be taken from the data",
+        )
+    if len(set(values)) != len(values):
+        raise InvalidArgument(name=name, expected="distinct", given="a list with a value twice")
+    (kind,) = kinds
+    value = as_type(value, kind) if value.type is Type.RAW else value
+    if value.type is not kind:
+        raise InvalidArgument(
+            name=name, expected=f"of the column's type, {value.type}", given=str(kind)
+        )
+    return value, values
+
+
+def listed_array(value: ColumnLike | Typed, listed: tuple[Any, ...]) -> Any:
+    """The values as an Arrow array of the column's type."""
+    import pyarrow as pa
+
+    assert isinstance(value, Typed)
+    return pa.array(listed, arrow_type(value.type))

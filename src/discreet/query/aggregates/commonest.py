@@ -17,16 +17,15 @@ from discreet.query.aggregates.aggregate import (
     Expected,
     Noisy,
     Output,
+    listed_array,
     read_column,
+    read_listed,
     read_weight,
 )
-from discreet.query.aggregates.listed import listed_array, read_listed
-from discreet.query.bought import Bought, Chooser
-from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.limits import CHOICES, VALUES, check, taken
-from discreet.query.measures import Categories
-from discreet.query.parts import CommonestChoice, Part
+from discreet.query.measures import CategoryBins
+from discreet.query.purchase import Chooser, CommonestChoice, Counted, Counting, Part, Purchase
 from discreet.query.schema import Schema
 
 
@@ -58,7 +57,7 @@ class Commonest:
     def part(self) -> CommonestChoice:
         """What must be bought."""
         assert isinstance(self.column, Typed)
-        return CommonestChoice(Categories(self.column, self.candidates), self.k, self.label)
+        return CommonestChoice(CategoryBins(self.column, self.candidates), self.k, self.label)
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
         """One choice."""
@@ -87,7 +86,7 @@ class Commonest:
         ]
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """How many rows fewer than the commonest a chosen value may have."""
         chooser = bought[self.part]

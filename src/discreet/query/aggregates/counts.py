@@ -20,10 +20,8 @@ from discreet.query.aggregates.aggregate import (
     read_count,
     read_weight,
 )
-from discreet.query.bought import Bought
-from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
-from discreet.query.parts import Part, UnitCount
+from discreet.query.purchase import Counted, Counting, Part, Purchase, UnitCount
 from discreet.query.schema import Schema
 
 
@@ -78,7 +76,7 @@ class Count:
         ]
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """The same for groups of any size."""
         (part,) = self.parts(counting)
@@ -114,7 +112,7 @@ class CountUnits:
         return [Output(name, "count", values, errors, f"{name}_error", (part.words,), integer=True)]
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """The same for groups of any size."""
         return [Expected(name, count_error(bought[UnitCount()], everything=True), "people")]

@@ -19,16 +19,14 @@ from discreet.query.aggregates.aggregate import (
     Noisy,
     Output,
     read_column,
+    read_listed,
     read_number,
     read_weight,
 )
-from discreet.query.aggregates.listed import read_listed
-from discreet.query.bought import Bought, Noise
-from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.limits import BINS, taken
-from discreet.query.measures import Binned, Categories, EdgeBins
-from discreet.query.parts import BinCounts, Part
+from discreet.query.measures import Binned, CategoryBins, EdgeBins
+from discreet.query.purchase import AddedNoise, BinCounts, Counted, Counting, Part, Purchase
 from discreet.query.schema import Schema
 
 
@@ -60,7 +58,7 @@ class Histogram:
         bins: Binned = (
             EdgeBins(self.column, tuple(map(float, self.edges)))
             if self.edges
-            else Categories(self.column, self.categories)
+            else CategoryBins(self.column, self.categories)
         )
         return BinCounts(bins, self.label)
 
@@ -76,7 +74,7 @@ class Histogram:
         """A column for each bin."""
         part = self.part
         counts, bought = noisy.values[part], noisy.bought[part]
-        assert isinstance(bought, Noise)
+        assert isinstance(bought, AddedNoise)
         errors = np.full(len(counts), bought.error)
         return [
             Output(
@@ -93,11 +91,11 @@ class Histogram:
         ]
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """The same for each bin of each group."""
         noise = bought[self.part]
-        assert isinstance(noise, Noise)
+        assert isinstance(noise, AddedNoise)
         return [Expected(f"{name}_…", noise.error, "rows")]
 
     def _names(self, name: str) -> list[str]:

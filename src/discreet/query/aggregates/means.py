@@ -23,10 +23,8 @@ from discreet.query.aggregates.aggregate import (
     read_weight,
     value_total,
 )
-from discreet.query.bought import Bought
-from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
-from discreet.query.parts import Part, ValueSum
+from discreet.query.purchase import Counted, Counting, Part, Purchase, ValueSum
 from discreet.query.schema import Schema
 
 
@@ -86,7 +84,7 @@ class Mean:
         ]
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """For a group of this size."""
         ratio = Ratio.of(bought, self.total, counting.present(self.counted[0]))

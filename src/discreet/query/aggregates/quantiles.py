@@ -25,13 +25,20 @@ from discreet.query.aggregates.aggregate import (
     read_number,
     read_weight,
 )
-from discreet.query.bought import Bought, Chooser
-from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
-from discreet.query.grid import Grid
 from discreet.query.limits import POINTS, PROBABILITIES, taken
-from discreet.query.measures import GridBins
-from discreet.query.parts import TIELESS, Part, PresenceCounts, QuantileChoice, RowCount
+from discreet.query.measures import Grid, GridBins
+from discreet.query.purchase import (
+    TIELESS,
+    Chooser,
+    Counted,
+    Counting,
+    Part,
+    PresenceCounts,
+    Purchase,
+    QuantileChoice,
+    RowCount,
+)
 from discreet.query.schema import Schema, Type
 
 _POINTS = 1024  # of the default grid, where values are not whole numbers
@@ -119,21 +126,23 @@ class Quantile:
         ]
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """In ranks, the same for groups of any size."""
         errors = self._errors(bought, size)
         by_size = len(self.part.probabilities) > TIELESS
         return [Expected(column, errors[p], "ranks", by_size) for column, p in self._names(name)]
 
-    def _errors(self, bought: Mapping[Part, Bought], heaviest: int | None) -> dict[Fraction, float]:
+    def _errors(
+        self, bought: Mapping[Part, Purchase], heaviest: int | None
+    ) -> dict[Fraction, float]:
         chooser = bought[self.part]
         assert isinstance(chooser, Chooser)
         if heaviest is None:
             return dict.fromkeys(self.part.probabilities, math.inf)
         return dict(zip(self.part.probabilities, map(float, chooser.errors(heaviest)), strict=True))
 
-    def unknown_ranks(self, bought: Mapping[Part, Bought]) -> bool:
+    def unknown_ranks(self, bought: Mapping[Part, Purchase]) -> bool:
         """Would its error depend on how many rows share a value, with no count that tells?"""
         counted = any(isinstance(part, RowCount | PresenceCounts) for part in bought)
         return len(self.part.probabilities) > TIELESS and not counted

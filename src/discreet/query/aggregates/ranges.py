@@ -21,11 +21,9 @@ from discreet.query.aggregates.aggregate import (
     Output,
     read_number,
 )
-from discreet.query.bought import Bought, Noise
-from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
 from discreet.query.measures import EdgeBins
-from discreet.query.parts import BinCounts, Part
+from discreet.query.purchase import AddedNoise, BinCounts, Counted, Counting, Part, Purchase
 from discreet.query.schema import Schema, Type
 
 _LARGEST: Final = 62  # 2^62: values beyond it count as the largest
@@ -91,14 +89,14 @@ class Range:
         )
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """How many rows a rung may have and yet be missed, nearly always."""
         width = 2 * self._limit(bought)
         return [Expected(end, width, "rows a rung") for end in ("lower", "upper")]
 
-    def _limit(self, bought: Mapping[Part, Bought]) -> float:
+    def _limit(self, bought: Mapping[Part, Purchase]) -> float:
         """What the noise of empty rungs stays below, but for one time in a thousand."""
         noise = bought[self.part]
-        assert isinstance(noise, Noise)
+        assert isinstance(noise, AddedNoise)
         return math.ceil(noise.mechanism.error(1 - _FALSE / self.part.bins.size))

@@ -20,10 +20,8 @@ from discreet.query.aggregates.aggregate import (
     read_weight,
     value_total,
 )
-from discreet.query.bought import Bought, Noise
-from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
-from discreet.query.parts import Part, ValueSum
+from discreet.query.purchase import AddedNoise, Counted, Counting, Part, Purchase, ValueSum
 from discreet.query.schema import Schema
 
 
@@ -65,16 +63,16 @@ class Sum:
         whole = part.total.grid.exponent == 0 and not part.total.wide
         values = steps if whole else steps.astype(np.float64) * float(part.step)
         bought = noisy.bought[part]
-        assert isinstance(bought, Noise)
+        assert isinstance(bought, AddedNoise)
         errors = np.full(len(steps), bought.error)
         return [Output(name, "sum", values, errors, f"{name}_error", (part.words,), integer=whole)]
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """The same for groups of any size."""
         noise = bought[self.part]
-        assert isinstance(noise, Noise)
+        assert isinstance(noise, AddedNoise)
         return [Expected(name, noise.error, f"of {self.label}")]
 
 

@@ -19,16 +19,13 @@ import pytest
 from ibis.backends import BaseBackend
 from ibis.expr.types import Table
 
-from discreet.engines.dialects import Dialect
-from discreet.engines.expressions import translate
-from discreet.engines.limits import real_bits
-from discreet.engines.parts import with_parts
-from discreet.engines.quantising import bin_index, quantised
+from discreet.engines.cell_table import bin_index, quantised
+from discreet.engines.engine import Dialect
+from discreet.engines.rows import with_parts
 from discreet.engines.sources import open_source
-from discreet.query.checking import typed
-from discreet.query.expressions import OPERATIONS, Typed, columns_of
-from discreet.query.grid import Grid, choose_grid
-from discreet.query.measures import Categories, EdgeBins, Present, Total
+from discreet.engines.translation import real_bits, translate
+from discreet.query.expressions import OPERATIONS, Typed, columns_of, typed
+from discreet.query.measures import CategoryBins, EdgeBins, Grid, Present, Total, choose_grid
 from discreet.query.request import Request
 from discreet.query.row import Row, build, case
 from discreet.query.schema import Type
@@ -256,11 +253,11 @@ def test_bins(backend: BaseBackend, nasty: Table) -> None:
     # list of categories that is too long to be searched.
     texts = tuple(dict.fromkeys([*VALUES[T], *(f"category {i}" for i in range(200))]))
     bins = [
-        Categories(read("s"), texts),
-        Categories(read("i"), tuple(VALUES[I][::-1])),
-        Categories(read("d"), tuple(VALUES[D])),
-        Categories(read("b"), (False, True)),
-        Categories(read("b"), (True,)),
+        CategoryBins(read("s"), texts),
+        CategoryBins(read("i"), tuple(VALUES[I][::-1])),
+        CategoryBins(read("d"), tuple(VALUES[D])),
+        CategoryBins(read("b"), (False, True)),
+        CategoryBins(read("b"), (True,)),
         EdgeBins(read("x"), (-1e99, 0.0, 0.1, 0.3, 1.0, 1e99)),
         EdgeBins(read("i"), (-0.5, 0.5, 7.0, 2.0**53, 1e19)),
         EdgeBins(read("i"), (0.0, 1.0)),
@@ -273,10 +270,10 @@ def test_bins(backend: BaseBackend, nasty: Table) -> None:
             assert got[f"b{i}"] == bin_of(one, evaluate(one.value, row)), one
 
 
-def bin_of(bins: Categories | EdgeBins, x: Any) -> int | None:
+def bin_of(bins: CategoryBins | EdgeBins, x: Any) -> int | None:
     if x is None:
         return None
-    if isinstance(bins, Categories):
+    if isinstance(bins, CategoryBins):
         return bins.values.index(x) if x in bins.values else None
     return max(sum(edge <= x for edge in bins.edges[:-1]) - 1, 0)
 

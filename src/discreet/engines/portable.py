@@ -11,12 +11,10 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from discreet.engines.dialects import Dialect
-from discreet.engines.metadata import ibis_schema
-from discreet.engines.passes import Lookup, Pass
+from discreet.engines.engine import Dialect, Lookup, Pass, ibis_schema
+from discreet.engines.execution import Turn
 from discreet.engines.postgres import PostgresPass, check_connection
 from discreet.engines.spark import SparkPass, collated
-from discreet.engines.turns import Turn
 from discreet.errors import EngineError
 from discreet.query.schema import Field, Schema, Type
 

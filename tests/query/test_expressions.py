@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.query.checking import as_type, literal_type, typed
-from discreet.query.expressions import Expression, Typed, literal
+from discreet.query.expressions import Expression, Typed, as_type, literal, literal_type, typed
 from discreet.query.limits import DEPTH
 from discreet.query.row import Row, build, case
 from discreet.query.schema import Field, Schema, Type

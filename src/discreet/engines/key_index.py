@@ -10,11 +10,10 @@ import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
 
-from discreet.engines.dialects import Dialect
-from discreet.engines.expressions import literal
-from discreet.engines.measuring import Cells
-from discreet.engines.passes import Lookup
-from discreet.engines.reading import canonical
+from discreet.engines.cell_table import CellTable
+from discreet.engines.engine import Dialect, Lookup
+from discreet.engines.rows import canonical
+from discreet.engines.translation import literal
 from discreet.query.keys import ListedKeys, key_types
 
 PLACE: Final = "i"
@@ -28,14 +27,14 @@ def numbered(keys: pa.Table) -> Lookup:
     return Lookup(table.append_column(PLACE, places), tuple(table.column_names))
 
 
-def with_places(cells: Cells, listed: ir.Table) -> Cells:
+def with_places(cells: CellTable, listed: ir.Table) -> CellTable:
     """Rows with a listed key only, whose place in the list is their key from here on."""
     joined = cells.table.inner_join(listed, list(cells.keys))
     kept = [name for name in cells.table.columns if name not in cells.keys]
     return replace(cells, table=joined.select(PLACE, *kept), keys=(PLACE,), nullable=())
 
 
-def keyed(cells: Cells) -> Cells:
+def keyed(cells: CellTable) -> CellTable:
     """Rows whose keys are all there."""
     there = [cells.table[name].notnull() for name in cells.nullable]
     return cells.on(cells.table.filter(there)) if there else cells
@@ -46,7 +45,7 @@ def are_few(keys: ListedKeys, dialect: Dialect) -> bool:
     return dialect is Dialect.SPARK and keys.table.num_columns == 1 and len(keys) <= FEW
 
 
-def placed(grouped: ir.Table, cells: Cells, listed: ir.Table | ListedKeys | None) -> ir.Table:
+def placed(grouped: ir.Table, cells: CellTable, listed: ir.Table | ListedKeys | None) -> ir.Table:
     """Groups with their places in the list; those that are not in it, or have no key, go.
 
     Keys that the query names are placed by whoever reads the answer.

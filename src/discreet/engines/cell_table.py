@@ -1,25 +1,150 @@
-"""Values on their grid, and values in their bins: integers that are safe to add.
-
-`quantised` is `Grid.quantise`, bit for bit, for every double and every integer of 64 bits.
-"""
+"""The columns that an answer is made of: quantised values, bins and marks, each computed once."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import ibis
 import ibis.expr.types as ir
 
-from discreet.engines.arithmetic import clamped
 from discreet.engines.calls import floor, in_order, is_number, real, whole
-from discreet.engines.dialects import Dialect
-from discreet.engines.expressions import literal, translate
-from discreet.engines.lookups import constant, search
+from discreet.engines.engine import Dialect
+from discreet.engines.lookups import FEW, Find, constant, listed, search, with_place, with_rank
+from discreet.engines.rows import UNIT, Rows
+from discreet.engines.translation import clamped, literal, translate
 from discreet.query.expressions import Typed
-from discreet.query.grid import Grid
-from discreet.query.measures import Binned, Categories, EdgeBins, GridBins
+from discreet.query.measures import (
+    Binned,
+    CategoryBins,
+    EdgeBins,
+    Grid,
+    GridBins,
+    Measure,
+    Present,
+    Total,
+)
 from discreet.query.schema import Domain, Type
+
+BINNED = (GridBins, EdgeBins, CategoryBins)
+
+
+@dataclass(frozen=True, eq=False)
+class CellTable:
+    """Rows as (unit, keys, cells): `cells` holds all of a row that the answer can depend on."""
+
+    table: ir.Table
+    unit: str | None  # a column
+    keys: tuple[str, ...]  # columns
+    nullable: tuple[str, ...]  # the keys that may be missing
+    cells: Mapping[Measure, str]  # for each measure that needs one, its column
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """The columns of the cells, each once."""
+        return tuple(dict.fromkeys(self.cells.values()))
+
+    def on(self, table: ir.Table) -> CellTable:
+        """The same columns of another table."""
+        return replace(self, table=table)
+
+
+def cells_of(
+    rows: Rows,
+    group: tuple[tuple[str, Typed], ...],
+    measures: tuple[Measure, ...],
+) -> CellTable:
+    """One projection: u, k0, k1, ..., v0, v1, ..."""
+    asked = [m.value for m in measures if hasattr(m, "value")] + [value for _, value in group]
+    rows, columns_of_them = rows.as_columns(*asked)
+    light = dict(zip(asked, columns_of_them, strict=True))
+    places: dict[Measure, str] = {}
+    for measure in measures:
+        if isinstance(measure, EdgeBins | CategoryBins) and (find := _lookup(measure, rows)):
+            rows, places[measure] = rows.looked_up(light[measure.value], find)
+    made: dict[object, tuple[str, ir.Value]] = {}
+    cells: dict[Measure, str] = {}
+    for measure in sorted(measures, key=lambda m: isinstance(m, Present)):  # totals come first
+        cell = _cell(rows, measure, made, light, places)
+        if cell is not None:
+            cells[measure] = cell
+    keys = {f"k{i}": rows.value(light[value]) for i, (_, value) in enumerate(group)}
+    unit = [UNIT] if UNIT in rows.table.columns else []
+    columns = {**keys, **dict(made.values())}
+    if not unit and not columns:  # rows that are only counted still need a column
+        columns = {"v": ibis.literal(1, type="int64")}
+    table = rows.table.select(*unit, **columns)
+    nullable = tuple(f"k{i}" for i, (_, value) in enumerate(group) if value.nullable)
+    return CellTable(table, UNIT if unit else None, tuple(keys), nullable, cells)
+
+
+def of_somebody(cells: CellTable) -> CellTable:
+    """Without the rows that belong to nobody."""
+    return (
+        cells if cells.unit is None else cells.on(cells.table.filter(cells.table[UNIT].notnull()))
+    )
+
+
+def _cell(
+    rows: Rows,
+    measure: Measure,
+    made: dict[object, tuple[str, ir.Value]],
+    light: Mapping[Typed, Typed],
+    places: Mapping[Measure, str],
+) -> str | None:
+    match measure:
+        case Total(value, grid):
+            what: object = (value, grid)
+            if what not in made:
+                x = rows.renamed(light[value])
+                domain = rows.domains.get(str(x.value)) if x.op == "column" else None
+                made[what] = _next(made), quantised(x, grid, rows.table, rows.dialect, domain)
+        case _ if measure in places:
+            what = measure
+            made[what] = _next(made), rows.table[places[measure]]
+        case GridBins() | EdgeBins() | CategoryBins():
+            what = measure
+            renamed = replace(measure, value=rows.renamed(light[measure.value]))
+            made[what] = _next(made), bin_index(renamed, rows.table, rows.dialect)
+        case Present(value) if value.nullable:
+            same = [name for what, (name, _) in made.items() if _is_of(what, value)]
+            if same:
+                return same[0]
+            what = value
+            missing = rows.value(Typed("is_null", (light[value],), None, Type.BOOLEAN, False))
+            one = ibis.literal(1, type="int64")
+            made[what] = _next(made), ibis.ifelse(missing, ibis.null("int64"), one)
+        case _:
+            return None
+    return made[what][0]
+
+
+def _lookup(measure: EdgeBins | CategoryBins, rows: Rows) -> Find | None:
+    """How a row's bin is looked up, where there are many."""
+    if isinstance(measure, CategoryBins):
+        values = listed(measure.values, measure.value.type)
+        return partial(with_place, values=values, bring=rows.bring) if len(values) > FEW else None
+    cuts = edge_cuts(measure.value, measure.edges)
+    return partial(with_rank, cuts=cuts, bring=rows.bring) if len(cuts) > FEW else None
+
+
+def _is_of(what: object, value: Typed) -> bool:
+    """Is this column missing exactly where the value is?"""
+    return isinstance(what, tuple) and what[0] == value
+
+
+def _next(made: dict[object, tuple[str, ir.Value]]) -> str:
+    return f"v{len(made)}"
+
+
+# -- values on their grid, and values in their bins ------------------------------------------------
+# Integers that are safe to add.
+#
+# `quantised` is `Grid.quantise`, bit for bit, for every double and every integer of 64 bits.
+
 
 # Halves of integers up to this size are doubles, and so are sums of two of these.
 _EXACT: Final = 2.0**51
@@ -63,7 +188,7 @@ def bin_index(measure: Binned, table: ir.Table, dialect: Dialect) -> ir.Value:
             return quantised(value, grid, table, dialect) - whole(grid.lower)
         case EdgeBins(value, edges):
             return _between_edges(value, edges, table, dialect)
-        case Categories(value, values):
+        case CategoryBins(value, values):
             return _among(value, values, table, dialect)
 
 

@@ -25,12 +25,9 @@ from discreet.query.aggregates.aggregate import (
     read_weight,
     value_total,
 )
-from discreet.query.bought import Bought
-from discreet.query.counting import Counted, Counting
 from discreet.query.expressions import Typed
-from discreet.query.grid import FINE_BITS, choose_grid
-from discreet.query.measures import Total
-from discreet.query.parts import Part, ValueSum
+from discreet.query.measures import FINE_BITS, Total, choose_grid
+from discreet.query.purchase import Counted, Counting, Part, Purchase, ValueSum
 from discreet.query.schema import Schema, Type
 
 _EACH = 0.975  # of the two errors, so that both hold with 95 %
@@ -121,7 +118,7 @@ class Spread:
         ]
 
     def expected(
-        self, name: str, bought: Mapping[Part, Bought], counting: Counting, size: int
+        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
         """For a group of this size, whose values are evenly spread over the bounds."""
         first, second = self._ratios(bought, counting.present(self.counted[0]))
@@ -133,7 +130,7 @@ class Spread:
         square = "²" if self.kind == "variance" else ""
         return [Expected(name, error, f"of {self.label}{square}", by_size=True)]
 
-    def _ratios(self, bought: Mapping[Part, Bought], counted: Part) -> tuple[Ratio, Ratio]:
+    def _ratios(self, bought: Mapping[Part, Purchase], counted: Part) -> tuple[Ratio, Ratio]:
         return Ratio.of(bought, self.total, counted), Ratio.of(bought, self.squares, counted)
 
     @property

@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.engines import bounding, hashing, numbering, query
-from discreet.engines.keeping import Layout, kept
-from discreet.engines.sources import open_source
-from discreet.engines.summing import BySumming
-from discreet.query.contribution import Bound
-from discreet.query.grid import Grid
-from discreet.query.measures import GridBins, Rows, Total, Units
+from discreet.engines import aggregation, row_sampling
+from discreet.engines import sources as query
+from discreet.engines.row_sampling import Layout, kept
+from discreet.engines.sources import BySumming, open_source
+from discreet.query.contribution import ContributionBound
+from discreet.query.measures import AllRows, Grid, GridBins, Total, Units
 from tests.engines.asking import ask, cell
 
 Row = tuple[Any, Any, int]  # person, ward, mark
@@ -38,13 +37,15 @@ def table(rows: list[Row]) -> pa.Table:
     return pa.table(columns, names=["person", "ward", "mark"])
 
 
-def marks(rows: list[Row], bound: Bound, *, salt: int = 7, most: int = 40) -> np.ndarray[Any, Any]:
+def marks(
+    rows: list[Row], bound: ContributionBound, *, salt: int = 7, most: int = 40
+) -> np.ndarray[Any, Any]:
     """For each ward, how often each mark is kept; checked against the other measures."""
     source = open_source(table(rows))
     bins = GridBins(cell(source, "mark"), Grid(0, 0, most))
-    asked = ask(source, bins, Rows(), Units(), keys=KEYS, unit="person", bound=bound, salt=salt)
+    asked = ask(source, bins, AllRows(), Units(), keys=KEYS, unit="person", bound=bound, salt=salt)
     answer = source.measure(asked).columns
-    assert answer[Rows()].tolist() == answer[bins].sum(axis=1).tolist()
+    assert answer[AllRows()].tolist() == answer[bins].sum(axis=1).tolist()
     return answer[bins]
 
 
@@ -69,7 +70,7 @@ def test_nobody_keeps_more_and_nobody_less_than_the_bound(way: str, text: bool) 
         for person, ward, _ in rows:
             if person is not None and ward in KEYS:
                 had[person][ward] += 1
-        bins = marks(rows, Bound(groups, each, None))
+        bins = marks(rows, ContributionBound(groups, each, None))
         of = {mark: (person, ward) for person, ward, mark in rows}
         held = defaultdict(Counter[str])
         for place, mark in zip(*np.nonzero(bins), strict=True):
@@ -81,7 +82,7 @@ def test_nobody_keeps_more_and_nobody_less_than_the_bound(way: str, text: bool) 
             assert len(held[person]) == min(groups, len(wards))
             for ward, count in held[person].items():
                 assert count == min(each, wards[ward])
-        total = marks(rows, Bound(None, None, each)).sum()
+        total = marks(rows, ContributionBound(None, None, each)).sum()
         assert total == sum(min(each, wards.total()) for wards in had.values())
 
 
@@ -91,7 +92,7 @@ def test_order_does_not_matter_and_the_salt_does(way: str) -> None:
     rows: list[Row] = [
         (int(rng.integers(8)), KEYS[rng.integers(4)], int(rng.integers(3))) for _ in range(200)
     ]
-    for bound in (Bound(2, 3, None), Bound(None, None, 5)):
+    for bound in (ContributionBound(2, 3, None), ContributionBound(None, None, 5)):
         first = marks(rows, bound)
         for _ in range(3):
             shuffled = [rows[i] for i in rng.permutation(len(rows))]
@@ -120,7 +121,7 @@ def group_shares() -> np.ndarray[Any, Any]:
         for size, ward in enumerate("ABC", start=1)
         for _ in range(size)
     ]
-    return marks(rows, Bound(1, 1, None), most=0)[:3, 0]
+    return marks(rows, ContributionBound(1, 1, None), most=0)[:3, 0]
 
 
 def test_every_group_is_kept_equally_often(way: str) -> None:
@@ -131,16 +132,18 @@ def test_every_group_is_kept_equally_often(way: str) -> None:
 def test_an_unfair_hash_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     # The planted error: DuckDB's hash of several columns, once, is what it looks like.
     def once(salt: int, columns: Any, dialect: Any) -> Any:
-        seed = hashing.ibis.literal(salt, type="int64")
-        return hashing._call("hash", [seed, *columns], hashing.dt.uint64)
+        seed = aggregation.ibis.literal(salt, type="int64")
+        return aggregation._call("hash", [seed, *columns], aggregation.dt.uint64)
 
     monkeypatch.setattr(query, "BySorting", BySumming)
-    monkeypatch.setattr(bounding, "hashed", once)
+    monkeypatch.setattr(aggregation, "hashed", once)
     assert not all(is_fair(int(hits), 1 / 3) for hits in group_shares())
 
 
-@pytest.mark.parametrize("bound", [Bound(4, 1, None), Bound(None, None, 1)])
-def test_every_row_is_kept_equally_often_also_among_equals(way: str, bound: Bound) -> None:
+@pytest.mark.parametrize("bound", [ContributionBound(4, 1, None), ContributionBound(None, None, 1)])
+def test_every_row_is_kept_equally_often_also_among_equals(
+    way: str, bound: ContributionBound
+) -> None:
     # Catches copies of a row that count as one, and rows that are chosen by their contents:
     # of five rows with the marks 0, 0, 0, 1, 2 one is kept.
     rows: list[Row] = [(p, "A", mark) for p in range(PEOPLE) for mark in (0, 0, 0, 1, 2)]
@@ -164,7 +167,7 @@ def test_pairs_of_rows_are_kept_equally_often(way: str) -> None:
         group=("person",),
         keys=range(PEOPLE),
         unit="person",
-        bound=Bound(1, 2, None),
+        bound=ContributionBound(1, 2, None),
     )
     pairs.update(source.measure(asked).columns[total].tolist())
     assert sorted(pairs) == [3, 5, 6, 9, 10, 12]
@@ -180,14 +183,14 @@ def test_choices_of_different_people_and_salts_are_independent(way: str) -> None
     for salt in (1, 2):
         asked = ask(
             source,
-            Rows(),
+            AllRows(),
             group=("person", "ward"),
             keys={"person": range(PEOPLE), "ward": ["A", "B"]},
             unit="person",
-            bound=Bound(1, 1, None),
+            bound=ContributionBound(1, 1, None),
             salt=salt,
         )
-        held = source.measure(asked).columns[Rows()].reshape(PEOPLE, 2)
+        held = source.measure(asked).columns[AllRows()].reshape(PEOPLE, 2)
         assert held.sum() == PEOPLE and is_fair(int(held[:, 0].sum()), 1 / 2)
         both &= held[:, 0] == 1
     assert is_fair(int(both.sum()), 1 / 4)
@@ -202,9 +205,9 @@ def test_people_in_parts_are_kept_as_at_once(monkeypatch: pytest.MonkeyPatch) ->
     rows: list[Row] = [
         (f"P{rng.integers(50)}", KEYS[rng.integers(4)], int(rng.integers(5))) for _ in range(900)
     ]
-    bounds = (Bound(2, 2, None), Bound(None, None, 3))
+    bounds = (ContributionBound(2, 2, None), ContributionBound(None, None, 3))
     at_once = [marks(rows, bound) for bound in bounds]
-    monkeypatch.setattr(numbering, "MOST_ROWS", 100)
+    monkeypatch.setattr(row_sampling, "MOST_ROWS", 100)
     for bound, wanted in zip(bounds, at_once, strict=True):
         assert np.array_equal(marks(rows, bound), wanted)
 
@@ -212,9 +215,9 @@ def test_people_in_parts_are_kept_as_at_once(monkeypatch: pytest.MonkeyPatch) ->
 def test_more_people_than_a_key_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     # Catches a packed key whose parts run into each other: people are taken in parts.
     rows: list[Row] = [(p % 7, KEYS[p % 4], p) for p in range(40)]
-    at_once = marks(rows, Bound(2, 2, None))
+    at_once = marks(rows, ContributionBound(2, 2, None))
     monkeypatch.setattr(Layout, "most_people", 2)
-    assert np.array_equal(marks(rows, Bound(2, 2, None)), at_once)
+    assert np.array_equal(marks(rows, ContributionBound(2, 2, None)), at_once)
 
 
 def test_packed_keys_at_their_limits() -> None:
@@ -223,21 +226,25 @@ def test_packed_keys_at_their_limits() -> None:
     assert layout.most_people == 2**39
     person = np.repeat(np.array([0, 7], np.uint64), 4) << np.uint64(25)
     keys = person | np.array([2, 2, 4, 6, 2**25 - 1, 2**25 - 2, 3, 5], np.uint64)
-    mask = kept(keys, [np.arange(8)], Bound(2, 1, None), layout, salt=1)
+    mask = kept(keys, [np.arange(8)], ContributionBound(2, 1, None), layout, salt=1)
     assert mask[:2].sum() == 1 and mask[2:].tolist() == [True, False, False, False, True, True]
-    assert kept(keys[:0], [], Bound(2, 1, None), layout, salt=1).tolist() == []
+    assert kept(keys[:0], [], ContributionBound(2, 1, None), layout, salt=1).tolist() == []
 
 
 # -- others ----------------------------------------------------------------------------------------
 
-BOUNDS = [Bound(2, 1, None), Bound(2, 3, None), Bound(None, None, 3)]
+BOUNDS = [
+    ContributionBound(2, 1, None),
+    ContributionBound(2, 3, None),
+    ContributionBound(None, None, 3),
+]
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=str)
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "discovered"])
 @pytest.mark.parametrize("stranger", [10**18, -(10**18), 3000, "Q"])
 def test_b7_whoever_joins_changes_nobody_else(
-    way: str, bound: Bound, listed: bool, stranger: Any
+    way: str, bound: ContributionBound, listed: bool, stranger: Any
 ) -> None:
     # Catches a choice that depends on other people: on how many there are, on how far apart their
     # ids lie, or on which keys they bring. Each mark is one row, so that all rows are compared.
@@ -251,7 +258,7 @@ def test_b7_whoever_joins_changes_nobody_else(
     assert set(within - without) <= {(ward, 6000) for ward in ["@", "A", "Bb", "0", "~"]}
 
 
-def kept_marks(rows: list[Row], bound: Bound, listed: bool) -> Counter[tuple[str, int]]:
+def kept_marks(rows: list[Row], bound: ContributionBound, listed: bool) -> Counter[tuple[str, int]]:
     source = open_source(table(rows))
     bins = GridBins(cell(source, "mark"), Grid(0, 0, 6000))
     keys = KEYS if listed else "discover"
@@ -270,12 +277,12 @@ def test_b7_one_missing_value_changes_nobody_else(way: str) -> None:
     wards = pa.array(["A"] * 4000)
     rows = pa.table({"person": people, "ward": wards, "x": pa.array(rng.random(4000) * 100)})
     one = pa.table({"person": [9999], "ward": ["A"], "x": pa.array([None], pa.float64())})
-    for bound in (Bound(1, 1, None), Bound(None, None, 2)):
+    for bound in (ContributionBound(1, 1, None), ContributionBound(None, None, 2)):
         sums = []
         for held in (rows, pa.concat_tables([rows, one])):
             source = open_source(held)
             total = Total(cell(source, "x"), Grid(10, 0, 102400))
-            asked = ask(source, total, Rows(), keys=["A"], unit="person", bound=bound, salt=7)
+            asked = ask(source, total, AllRows(), keys=["A"], unit="person", bound=bound, salt=7)
             columns = source.measure(asked).columns
-            sums.append((int(columns[total][0]), int(columns[Rows()][0])))
+            sums.append((int(columns[total][0]), int(columns[AllRows()][0])))
         assert sums[1] == (sums[0][0], sums[0][1] + 1)

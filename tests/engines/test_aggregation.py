@@ -8,21 +8,28 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.engines.adding import added
-from discreet.engines.answering import integers
+from discreet.engines.aggregation import integers
+from discreet.engines.row_sampling import added
 from discreet.engines.sources import open_source
 from discreet.errors import EngineError, Refused
-from discreet.query.checking import typed
-from discreet.query.contribution import Bound
-from discreet.query.expressions import Expression, column, literal
-from discreet.query.grid import Grid, choose_grid
-from discreet.query.measures import Categories, GridBins, Present, Rows, Total, Units
+from discreet.query.contribution import ContributionBound
+from discreet.query.expressions import Expression, column, literal, typed
+from discreet.query.measures import (
+    AllRows,
+    CategoryBins,
+    Grid,
+    GridBins,
+    Present,
+    Total,
+    Units,
+    choose_grid,
+)
 from discreet.query.public import PublicTable
+from discreet.query.request import Join, Mutate, Select, Where
 from discreet.query.schema import Type
-from discreet.query.steps import Join, Mutate, Select, Where
 from tests.engines.asking import ask, cell, numbers
 
-BOUNDED: list[dict[str, Any]] = [{}, {"unit": "person", "bound": Bound(3, 10**6, None)}]
+BOUNDED: list[dict[str, Any]] = [{}, {"unit": "person", "bound": ContributionBound(3, 10**6, None)}]
 
 
 @pytest.mark.parametrize("how", BOUNDED)
@@ -64,11 +71,11 @@ def test_many_keys(how: dict[str, Any]) -> None:
     keys = np.random.default_rng(1).permutation(100_000)
     rows = pa.table({"person": np.arange(300_000) // 3, "ward": np.arange(300_000) % 150_000})
     source = open_source(rows)
-    (counts,) = source.measure(ask(source, Rows(), keys=keys, **how)).columns.values()
+    (counts,) = source.measure(ask(source, AllRows(), keys=keys, **how)).columns.values()
     assert counts.tolist() == [2] * 100_000
-    answer = source.measure(ask(source, Rows(), Units(), keys="discover", **how))
+    answer = source.measure(ask(source, AllRows(), Units(), keys="discover", **how))
     assert answer.keys is not None and answer.keys["ward"].to_pylist() == list(range(150_000))
-    assert set(answer.columns[Rows()].tolist()) == set(answer.columns[Units()].tolist()) == {2}
+    assert set(answer.columns[AllRows()].tolist()) == set(answer.columns[Units()].tolist()) == {2}
 
 
 @pytest.mark.parametrize("how", BOUNDED)
@@ -106,7 +113,7 @@ def test_bins(how: dict[str, Any]) -> None:
     )
     source = open_source(rows)
     grid = GridBins(cell(source, "x"), Grid(0, 0, 2))
-    sexes = Categories(cell(source, "sex"), ("m", "f"))
+    sexes = CategoryBins(cell(source, "sex"), ("m", "f"))
     listed = source.measure(ask(source, grid, sexes, keys=["B", "C", "A"], **how)).columns
     assert listed[grid].tolist() == [[0, 0, 2], [0, 0, 0], [2, 0, 0]]
     assert listed[sexes].tolist() == [[0, 2], [0, 0], [1, 1]]
@@ -140,7 +147,7 @@ def test_too_many_cells_are_refused() -> None:
     bins = GridBins(cell(source, "x"), Grid(0, 0, 2**20))
     with pytest.raises(Refused, match="list fewer keys, or make the bins wider"):
         source.measure(ask(source, bins, keys=range(2000)))
-    for how in ({}, {"unit": "ward", "bound": Bound(1, 1, None)}):
+    for how in ({}, {"unit": "ward", "bound": ContributionBound(1, 1, None)}):
         with pytest.raises(EngineError, match="too many cells"):
             source.measure(ask(source, bins, keys="discover", **how))
 
@@ -166,9 +173,9 @@ def test_steps_in_their_order() -> None:
     for taken, wanted in ((steps[1:], [20, 20, 0]), (steps, [0, 0, 0]), (steps[1:2], [6, 3, 0])):
         asked = ask(source, total, keys=["A", "B", "Z"], steps=taken)
         assert source.measure(asked).columns[total].tolist() == wanted
-    bounded = {"unit": "person", "bound": Bound(None, None, 1)}
-    asked = ask(source, Rows(), keys=["A", "B", "Z"], steps=steps[1:], **bounded)
-    assert source.measure(asked).columns[Rows()].sum() == 3
+    bounded = {"unit": "person", "bound": ContributionBound(None, None, 1)}
+    asked = ask(source, AllRows(), keys=["A", "B", "Z"], steps=steps[1:], **bounded)
+    assert source.measure(asked).columns[AllRows()].sum() == 3
 
 
 def test_deep_expressions_stay_short() -> None:

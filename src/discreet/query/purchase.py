@@ -1,0 +1,494 @@
+"""What a plan buys: noisy numbers and private choices, each of them once.
+
+An aggregate says which parts it needs; equal parts are bought once, so that a count and a mean
+share a count. *Additive* parts are integers for each group, to which noise is added. *Choices*
+are made in each group by a mechanism of their own. Discovery finds the groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from discreet.errors import InvalidArgument, Refused
+from discreet.guarantees import Guarantee
+from discreet.lazy import cached_property
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.key_threshold import KeyThreshold
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.quantiles import Quantiles
+from discreet.mechanisms.top_k import TopK
+from discreet.neighbors import Relation
+from discreet.printable import one_line
+from discreet.query.contribution import Contribution
+from discreet.query.expressions import Typed
+from discreet.query.measures import (
+    AllRows,
+    Binned,
+    CategoryBins,
+    GridBins,
+    Measure,
+    Present,
+    Total,
+    Units,
+)
+from discreet.query.schema import Type
+from discreet.query.spend import SpendAmount
+from discreet.sensitivity import Sensitivity
+
+Columns: TypeAlias = Mapping[Measure, Any]
+
+
+TIELESS = 2  # so many quantiles do not mind values that many rows share
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """The number of rows of each group."""
+
+    measures = (AllRows(),)
+    words = "rows"
+    step = Fraction(1)
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """A row counts 1."""
+        return contribution.moves(largest=Fraction(1), reach=Fraction(1))
+
+    def exact(self, columns: Columns) -> Any:
+        """One integer a group."""
+        return columns[AllRows()]
+
+
+@dataclass(frozen=True)
+class PresentCount:
+    """The number of rows of each group in which a value is not missing."""
+
+    value: Typed
+    label: str
+    step = Fraction(1)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine counts."""
+        return (Present(self.value),)
+
+    @property
+    def words(self) -> str:
+        """In the plan."""
+        return f"rows with {self.label}"
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """A row counts 1."""
+        return contribution.moves(largest=Fraction(1), reach=Fraction(1))
+
+    def exact(self, columns: Columns) -> Any:
+        """One integer a group."""
+        return columns[Present(self.value)]
+
+
+@dataclass(frozen=True)
+class PresenceCounts:
+    """Rows with a value and rows without it: two counts for the price of one, as no row is in
+    both. Together they are the number of rows."""
+
+    value: Typed
+    label: str
+    step = Fraction(1)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine counts."""
+        return (AllRows(), Present(self.value))
+
+    @property
+    def words(self) -> str:
+        """In the plan."""
+        return f"rows with and without {self.label}"
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """A row counts 1, in one of two cells."""
+        return contribution.in_cells(2).moves(largest=Fraction(1), reach=Fraction(1))
+
+    def exact(self, columns: Columns) -> Any:
+        """Two integers a group: with, without."""
+        there = columns[Present(self.value)]
+        return np.stack([there, columns[AllRows()] - there], axis=1)
+
+
+@dataclass(frozen=True)
+class UnitCount:
+    """The number of distinct people of each group."""
+
+    measures = (Units(),)
+    words = "people"
+    step = Fraction(1)
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """A person counts 1, however many rows they have."""
+        return contribution.one_row().moves(largest=Fraction(1), reach=Fraction(1))
+
+    def exact(self, columns: Columns) -> Any:
+        """One integer a group."""
+        return columns[Units()]
+
+
+@dataclass(frozen=True)
+class ValueSum:
+    """The sum of a value, or of its square, in whole steps of a grid."""
+
+    total: Total
+    label: str
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine sums."""
+        return (self.total,)
+
+    @property
+    def words(self) -> str:
+        """In the plan."""
+        square = "squares of " if self.total.squared else ""
+        return f"sum of {square}{self.label}"
+
+    @property
+    def step(self) -> Fraction:
+        """What one step is worth."""
+        step, total = self.total.grid.step, self.total
+        return step**2 * 2**total.shift if total.squared else step
+
+    @property
+    def rounding(self) -> Fraction:
+        """How far a value may be from its grid point; whole numbers are on it."""
+        total = self.total
+        if total.value.type is Type.INTEGER and total.grid.exponent >= 0 and not total.shift:
+            return Fraction(0)
+        if not total.squared:
+            return self.step / 2
+        # |x² − y²| ≤ |x − y|·2·largest, and then half a step of the square itself
+        return total.grid.step**2 * total.grid.largest + self.step / 2
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The least and the largest that a row adds, in steps."""
+        grid = self.total.grid
+        if not self.total.squared:
+            return grid.lower - grid.centre, grid.upper - grid.centre
+        return -self.total.offset, self.total.largest_square - self.total.offset
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """A row adds at most its extent; one without a value adds nothing."""
+        low, high = self.extent
+        reach = max(high, 0) - min(low, 0)
+        return contribution.moves(largest=Fraction(max(abs(low), abs(high))), reach=Fraction(reach))
+
+    def exact(self, columns: Columns) -> Any:
+        """One integer a group."""
+        return columns[self.total]
+
+
+@dataclass(frozen=True)
+class BinCounts:
+    """How many rows fall into each bin."""
+
+    bins: Binned
+    label: str
+    step = Fraction(1)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine counts."""
+        return (self.bins,)
+
+    @property
+    def words(self) -> str:
+        """In the plan."""
+        return f"rows in {self.bins.size} bins of {self.label}"
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """A row counts 1, in one of the bins."""
+        bins = contribution.in_cells(self.bins.size)
+        return bins.moves(largest=Fraction(1), reach=Fraction(1))
+
+    def exact(self, columns: Columns) -> Any:
+        """A row of integers a group."""
+        return columns[self.bins]
+
+
+@dataclass(frozen=True)
+class QuantileChoice:
+    """Grid points near given ranks: an exponential mechanism on each group's counts."""
+
+    bins: GridBins
+    probabilities: tuple[Fraction, ...]  # rising
+    label: str
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine counts."""
+        return (self.bins,)
+
+    @property
+    def words(self) -> str:
+        """In the plan."""
+        shares = ", ".join(f"{float(p):g}" for p in self.probabilities)
+        return f"quantile{'s' * (len(self.probabilities) > 1)} {shares} of {self.label}"
+
+
+@dataclass(frozen=True)
+class CommonestChoice:
+    """The commonest of the listed values, in order: noisy counts of which only ranks are told."""
+
+    bins: CategoryBins
+    k: int
+    label: str
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine counts."""
+        return (self.bins,)
+
+    @property
+    def words(self) -> str:
+        """In the plan."""
+        return f"the {self.k} commonest {self.label}" if self.k > 1 else f"commonest {self.label}"
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """Which groups there are: those that enough people are in."""
+
+    measures = (Units(),)
+    words = "discovered keys"
+
+
+Additive: TypeAlias = RowCount | PresentCount | PresenceCounts | UnitCount | ValueSum | BinCounts
+Choice: TypeAlias = QuantileChoice | CommonestChoice
+Part: TypeAlias = Additive | Choice | Discovery
+
+
+# -- which counts a query needs, and how to buy them once ------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A value whose present rows must be counted, and what to call it."""
+
+    value: Typed
+    label: str
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Where to read the number of rows, and of rows with a value.
+
+    A value that cannot be missing shares the count of rows. If just one value can be missing,
+    rows with and without it are bought together, for the price of one count: a mean's count and
+    the count of rows, whose noise is then that of two. Otherwise each has a count of its own.
+    """
+
+    split: Counted | None
+
+    @classmethod
+    def of(cls, *, rows: bool, values: Iterable[Counted]) -> Counting:
+        """For a query that asks for rows, and for the present rows of these values."""
+        distinct = {counted.value: counted for counted in values if counted.value.nullable}
+        rows = rows or any(not counted.value.nullable for counted in values)
+        return cls(next(iter(distinct.values())) if rows and len(distinct) == 1 else None)
+
+    def rows(self) -> RowCount | PresenceCounts:
+        """The part that tells the number of rows."""
+        if self.split is None:
+            return RowCount()
+        return PresenceCounts(self.split.value, self.split.label)
+
+    def present(self, counted: Counted) -> RowCount | PresentCount | PresenceCounts:
+        """The part that tells in how many rows the value is there."""
+        if not counted.value.nullable:
+            return self.rows()
+        if self.split is not None and self.split.value == counted.value:
+            return self.rows()
+        return PresentCount(counted.value, counted.label)
+
+
+# -- a part with the mechanism that was bought for it ----------------------------------------------
+
+
+# Steps: 64 bits hold as much as 8,000 times this, so that no draw ever reaches the end of them.
+_LARGEST_NOISE = 2**50
+_SURE = Fraction(95, 100)
+
+
+@dataclass(frozen=True)
+class AddedNoise:
+    """An additive part and the noise that is added to each of its integers."""
+
+    part: Additive
+    mechanism: Laplace | Gaussian
+    sensitivity: Sensitivity
+    share: Fraction
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one person is promised for this part, all groups together."""
+        return self.mechanism.guarantee
+
+    @property
+    def noise(self) -> Literal["laplace", "gaussian"]:
+        """Which law it has."""
+        return "laplace" if isinstance(self.mechanism, Laplace) else "gaussian"
+
+    @property
+    def size(self) -> Fraction:
+        """The scale of Laplace noise or the σ of Gaussian noise, in the value's own unit."""
+        match self.mechanism:
+            case Laplace(scale=size) | Gaussian(sigma=size):
+                return size * self.part.step
+        raise AssertionError  # pragma: no cover
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation of the noise, in the value's own unit."""
+        return math.sqrt(self.mechanism.variance) * float(self.part.step)
+
+    @cached_property
+    def error(self) -> float:
+        """The 95 % half-width of one noisy number, in the value's own unit."""
+        return self.mechanism.error(_SURE) * float(self.part.step)
+
+    def release(self, exact: Any) -> Any:
+        """The exact integers plus noise, as integers."""
+        if not exact.size:
+            return exact
+        if exact.dtype == np.int64:
+            return self.mechanism.release(exact)
+        # Noise on integers does not depend on where it is added, so add it to a zero of 64 bits
+        # and the sum to integers of any length.
+        drawn = self.mechanism.release(np.zeros(exact.shape, np.int64))
+        return exact.astype(object) + drawn.astype(object)
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """A choice and the mechanism that makes it in each group."""
+
+    part: Choice
+    mechanism: Quantiles | TopK
+    times: int  # how many such choices one person bears on
+    share: Fraction
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What one person is promised for this part, all groups together."""
+        return self.mechanism.guarantee.repeat(self.times)
+
+    def errors(self, heaviest: int = 1) -> Any:
+        """How far each choice is from the best one at 95 %, in rows.
+
+        Three and more quantiles also depend on how many rows share a value: `heaviest` at most.
+        """
+        size = self.part.bins.size
+        match self.mechanism:
+            case Quantiles() as quantiles:
+                return quantiles.error(_SURE, candidates=size, heaviest=heaviest)
+            case TopK() as top:
+                return np.full(self._asked, top.error(_SURE, candidates=size))
+
+    @property
+    def _asked(self) -> int:
+        part = self.part
+        return len(part.probabilities) if isinstance(part, QuantileChoice) else part.k
+
+    def release(self, exact: Any) -> Any:
+        """For each group, the indices of what was chosen."""
+        (measure,) = self.part.measures
+        rows = [self.mechanism.release(row) for row in exact[measure]]
+        width = (
+            len(self.part.probabilities) if isinstance(self.part, QuantileChoice) else self.part.k
+        )
+        return np.array(rows, np.int64).reshape(-1, width)
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Discovery and its threshold."""
+
+    part: Discovery
+    mechanism: KeyThreshold
+    share: Fraction
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one person is promised for this part."""
+        return self.mechanism.guarantee
+
+
+Purchase: TypeAlias = AddedNoise | Chooser | Finder
+
+
+def buy(
+    part: Part,
+    money: SpendAmount,
+    *,
+    share: Fraction,
+    contribution: Contribution,
+    delta: Fraction | None,
+) -> Purchase:
+    """The mechanism with the least noise that this share of the spend pays for."""
+    match part:
+        case Discovery():
+            if delta is None:
+                raise InvalidArgument(
+                    name="delta",
+                    expected='given with keys="discover"',
+                    given="nothing",
+                    hint="a key of one person may be told with probability delta, as in delta=1e-6",
+                )
+            groups = contribution.groups * contribution.relation.add_remove_steps
+            epsilon = money.share(share).pure
+            return Finder(
+                part, KeyThreshold(epsilon=epsilon, delta=delta, max_groups=groups), share
+            )
+        case QuantileChoice(probabilities=probabilities):
+            # To be replaced is to leave and to come, in one and the same choice: twice the rows.
+            # (In another group than before, both bear on it with half of that.)
+            each = money.share(share, among=contribution.choices)
+            quantiles = Quantiles(
+                probabilities=probabilities,
+                rows=contribution.rows * contribution.relation.add_remove_steps,
+                **each.for_choice,
+            )
+            quantiles.check(part.bins.size)
+            return Chooser(part, quantiles, contribution.choices, share)
+        case CommonestChoice(k=k):
+            each = money.share(share, among=contribution.choices)
+            # Counts all move one way where someone comes; to be replaced moves some up, some down.
+            monotone = contribution.relation is Relation.ADD_REMOVE
+            top = TopK(k=k, rows=contribution.rows, monotone=monotone, **each.for_choice)
+            return Chooser(part, top, contribution.choices, share)
+        case _:
+            moved = part.moves(contribution)
+            noise = AddedNoise(part, _noise(moved, money.share(share)), moved, share)
+            if noise.size / part.step > _LARGEST_NOISE:
+                raise Refused(
+                    f"the noise for {part.words} would be {float(noise.size):.2g}, far beyond any "
+                    "answer: spend more, or keep fewer groups and rows of each person"
+                )
+            return noise
+
+
+def _noise(moved: Sensitivity, money: SpendAmount) -> Laplace | Gaussian:
+    if money.kind == "epsilon":
+        return Laplace(sensitivity=moved, epsilon=money.amount, step=1)
+    return Gaussian(sensitivity=moved, step=1, **{money.kind: money.amount})
+
+
+def protects(relation: Relation, unit: str | None) -> str:
+    """Whom a guarantee protects, in words."""
+    who = "one row" if unit is None else f"all rows of one {one_line(unit)}"
+    how = "added or removed" if relation is Relation.ADD_REMOVE else "replaced"
+    return f"{who}, {how}"
