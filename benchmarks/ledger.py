@@ -15,9 +15,9 @@ import discreet as dp
 from benchmarks.timing import Row
 from discreet.ledger import Claim
 from discreet.ledger.head import Head
-from discreet.ledger.purse import LedgerPurse
-from discreet.ledger.records import Record
-from discreet.ledger.tables import journal
+from discreet.ledger.journal import LedgerBudget
+from discreet.ledger.record import Record
+from discreet.ledger.stores.store import journal_table
 from tests.faults.disk import Disk, Operation
 
 AT_ONCE, ROUNDS = 50, 30
@@ -110,7 +110,7 @@ def _medians(
     return median(taken[0][1:]), median(taken[1][1:])
 
 
-def _purse(ledger: dp.Ledger) -> LedgerPurse:
+def _purse(ledger: dp.Ledger) -> LedgerBudget:
     ledger.add_dataset("visits", budget=dp.Pure(10**6))
     ledger.add_analyst("ann", dataset="visits", budget=dp.Pure(10**6))
     return ledger.purse("visits", "ann")
@@ -151,7 +151,7 @@ def _long(folder: Path) -> Iterator[Row]:
     )
 
 
-def _charges(purse: LedgerPurse) -> float:
+def _charges(purse: LedgerBudget) -> float:
     """Seconds of one charge: the middle of some hundred."""
     times = []
     for i in range(300):
@@ -187,8 +187,8 @@ def _fill(ledger: dp.Ledger, records: int) -> None:
                 told = {**detail, "question": f"question {i}"}
                 record = Record.write(number + 1, digest, fields, detail=told)
                 number, digest = record.number, record.hash
-                added.append(dict(zip(journal.c.keys(), record.row, strict=True)))
-            transaction._connection.execute(journal.insert(), added)
+                added.append(dict(zip(journal_table.c.keys(), record.row, strict=True)))
+            transaction._connection.execute(journal_table.insert(), added)
         transaction.following = Head(transaction.head.ledger, number, digest)
 
 

@@ -1,7 +1,7 @@
 """What is public and not documented: ``python -m publishing.complete`` lists it, and then fails.
 
 Public is what `import discreet as dp` gives, what its modules give, and what pages import besides.
-Commands and options are compared with their page by tests/app/test_page.py.
+Commands and options are compared with their page by tests/cli/test_page.py.
 """
 
 from __future__ import annotations

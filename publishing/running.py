@@ -126,7 +126,7 @@ def run_programs(text: str) -> str:
 def _ended(words: list[str]) -> int:
     """The exit code of one of our programs."""
     if words[0] == "discreet":
-        from discreet.app.cli.main import main
+        from discreet.cli.main import main
 
         return main(words[1:])
     with mock.patch("sys.argv", words[1:]):

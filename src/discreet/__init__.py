@@ -85,8 +85,8 @@ if TYPE_CHECKING:
     from discreet.release import Released as Released
     from discreet.release import Result as Result
     from discreet.session import Session as Session
-    from discreet.session.tables import public as public
-    from discreet.session.tables import table as table
+    from discreet.tables import public as public
+    from discreet.tables import table as table
 
 __version__ = "0.1.0"
 
@@ -126,7 +126,7 @@ _HOMES = {
     "query.table": "Query Table",
     "release": "Answer Released Result",
     "session": "Session",
-    "session.tables": "public table",
+    "tables": "public table",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = ("adaptive", "bounds", "sensitivity", "survey")

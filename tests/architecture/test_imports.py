@@ -15,7 +15,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 HEAVY = {
     "numerical": {"scipy", "flint", "mpmath", "pandas", "polars", "pyarrow"},
     "engines": {"ibis", "duckdb", "pyspark", "sqlalchemy", "sqlite3", "discreet.engines"},
-    "front doors": {"fastapi", "uvicorn", "typer", "click", "rich", "discreet.app"},
+    "front doors": {"fastapi", "uvicorn", "typer", "click", "rich", "discreet.cli"},
+    "lectures": {"discreet.lectures"},
     "plots": {"altair", "matplotlib", "vl_convert"},
     "tests": {"pytest", "hypothesis", "discreet.testing"},
 }

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.app.cli.main import main
+from discreet.cli.main import main
 from discreet.engines.duckdb import DuckDbPass
 from discreet.query import keys, limits, row
 from discreet.query.aggregates import commonest, histograms

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.app.cli.main import main
 from discreet.certificate import verify
 from discreet.certificate.certificate import Verdict
 from discreet.certificate.issue import sealed
 from discreet.certificate.json_schema import misfits, schema
+from discreet.cli.main import main
 from discreet.printable import one_line
 from tests.certificate.releases import EVERYTHING, QUESTIONS, SPENDS, certificate
 

@@ -14,10 +14,10 @@ import pytest
 
 import discreet as dp
 from discreet.mechanisms.ratio_error import mean_error
-from discreet.release.combining import Noise, half_width
-from discreet.release.released import Released
+from discreet.release.column import Released
+from discreet.release.propagation import NoiseTerm, half_width
 from discreet.testing import seeded
-from tests.release.test_combining import LAWS, laplace, noise, stretched, within
+from tests.release.test_propagation import LAWS, laplace, noise, stretched, within
 
 N = 100_000
 SHARED = {("r", "shared")}
@@ -142,8 +142,8 @@ def test_h18_a_law_that_breaks_the_rule_is_found():
     fate = np.arange(N) % 20
     columns = [np.where(fate == i, 10.0, 0.9) for i in (0, 1)]
     assert all(np.mean(column <= 1) == 0.95 for column in columns)
-    terms = [Noise((str(i),), *(np.array([x]) for x in (1.0, 1.0, 0.0)), frozenset(SHARED), False)
-             for i in (0, 1)]  # fmt: skip
+    rest = (*(np.array([x]) for x in (1.0, 1.0, 0.0)), frozenset(SHARED), False)
+    terms = [NoiseTerm((str(i),), *rest) for i in (0, 1)]
     covered = sum(columns) <= half_width(terms)[0]
     assert np.mean(covered) == 0.9 and not holds(covered)
 

@@ -9,8 +9,8 @@ from discreet.query.measures import Total
 from discreet.query.plan import make_plan
 from discreet.query.request import Exact
 from discreet.query.spend import Spend
-from discreet.release.storing import to_bytes
-from discreet.session.running import run
+from discreet.release.result import to_bytes
+from discreet.session import run
 from discreet.testing import seeded
 
 ROWS = pa.table({"x": [1, 2], "y": [0.5, 1.5], "w": ["a", "b"]})

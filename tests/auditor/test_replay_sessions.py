@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
+from discreet import session as running
 from discreet.auditor.domains import neighbours
 from discreet.auditor.replay import replay as plain_replay
 from discreet.engines import cell_table, row_sampling
@@ -19,7 +20,6 @@ from discreet.mechanisms.top_k import TopK
 from discreet.query import purchase
 from discreet.query.contribution import Contribution
 from discreet.query.measures import AllRows
-from discreet.session import running
 from discreet.testing import replay
 
 SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("x", pa.float64()), ("i", pa.int32())])

@@ -11,7 +11,7 @@ from discreet.certificate import certify
 from discreet.errors import Refused
 from discreet.guarantees import GDP, ZCDP, Pure
 from discreet.guarantees.filters import price
-from discreet.ledger.entry import Cost, Entry
+from discreet.ledger.history import Cost, Entry
 from discreet.neighbors import Relation, Unit
 from discreet.numeric import canonical
 from discreet.query.document import mechanism_documents, query_document, query_in_words
@@ -20,8 +20,8 @@ from discreet.query.plan import make_plan
 from discreet.query.schema import Field, Schema, Type
 from discreet.query.spend import Spend
 from discreet.query.table import Table
-from discreet.release.columns import ColumnInfo
-from discreet.session.running import _infos, _table
+from discreet.release.column import ColumnInfo
+from discreet.session import _infos, _table
 
 SCHEMA = Schema(
     (

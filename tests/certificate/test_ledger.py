@@ -6,7 +6,7 @@ import pytest
 import discreet as dp
 from discreet.certificate import Certificate, certify, verify
 from discreet.certificate.issue import sealed
-from discreet.ledger.entry import Claim
+from discreet.ledger.history import Claim
 from discreet.ledger.ledger import Ledger
 from discreet.query.table_digest import table_digest
 from discreet.signing import create_key, load_private

@@ -20,7 +20,7 @@ from discreet.errors import InvalidArgument
 from discreet.guarantees import Pure
 from discreet.query.plan import make_plan
 from discreet.query.spend import Spend
-from discreet.release.columns import ColumnInfo
+from discreet.release.column import ColumnInfo
 from discreet.release.exports import to_csv
 
 from .releases import COLUMNS, EVERYTHING, QUESTIONS, certificate, charge, frame, query

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.app.cli.exits import CODES, MEANINGS, document_of
-from discreet.app.cli.main import main
+from discreet.cli.failures import CODES, MEANINGS, document_of
+from discreet.cli.main import main
 from discreet.errors import DiscreetError
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from discreet.engines.row_sampling import Layout, kept
 from discreet.engines.sources import BySumming, open_source
 from discreet.query.contribution import ContributionBound
 from discreet.query.measures import Grid, GridBins
-from discreet.session.running import salt
+from discreet.session import salt
 from tests.engines.asking import ask, cell
 
 

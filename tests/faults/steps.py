@@ -14,15 +14,19 @@ from unittest import mock
 # Where: a module, and a function or a class with its method; and whether death comes before the
 # call, in the middle of its write, or after it.
 STEPS: dict[str, tuple[str, str, str]] = {
-    "before it is validated": ("discreet.session.session", "Session._plan", "before"),
+    "before it is validated": ("discreet.session", "Session._plan", "before"),
     "validated, before it is priced": ("discreet.ledger.journal", "Journal.charge", "before"),
-    "priced, before the transaction": ("discreet.ledger.sqlite", "SqliteStore.writing", "before"),
+    "priced, before the transaction": (
+        "discreet.ledger.stores.sqlite",
+        "SqliteStore.writing",
+        "before",
+    ),
     "in the transaction, before the record": (
-        "discreet.ledger.transactions",
+        "discreet.ledger.stores.store",
         "Transaction.append",
         "before",
     ),
-    "recorded, before the commit": ("discreet.ledger.transactions", "Transaction.append", "after"),
+    "recorded, before the commit": ("discreet.ledger.stores.store", "Transaction.append", "after"),
     "committed, before the head": ("discreet.ledger.head", "HeadFile.write", "before"),
     "in the middle of the head": ("discreet.ledger.head", "HeadFile.write", "torn"),
     "after the head": ("discreet.ledger.head", "HeadFile.write", "after"),
@@ -30,7 +34,7 @@ STEPS: dict[str, tuple[str, str, str]] = {
     "data touched, before the noise": ("tests.faults.clinic", "Counted.measure", "after"),
     "drawn, before the reply is stored": ("discreet.ledger.journal", "Journal.keep", "before"),
     "in the transaction of the reply": (
-        "discreet.ledger.transactions",
+        "discreet.ledger.stores.store",
         "Transaction.add_reply",
         "after",
     ),

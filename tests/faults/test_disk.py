@@ -158,7 +158,9 @@ def test_a_swallowed_error_is_caught(scratch, monkeypatch):
     made(scratch / "again", Diary())
     diary = Diary()
     with monkeypatch.context() as patch, Disk(scratch / "again", Fault(at)):
-        patch.setattr("discreet.ledger.sqlite.in_our_words", lambda _: suppress(OperationalError))
+        patch.setattr(
+            "discreet.ledger.stores.sqlite.in_our_words", lambda _: suppress(OperationalError)
+        )
         used(scratch / "again", diary)
     assert diary.answered
     with pytest.raises((AssertionError, dp.LedgerDamaged)):

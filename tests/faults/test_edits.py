@@ -83,7 +83,7 @@ class Agreeable(str):
 @pytest.mark.parametrize(
     ("edit", "target", "weak"),
     [
-        (edits.cheaper, "records.hash_of", lambda *_: Agreeable()),
+        (edits.cheaper, "record.hash_of", lambda *_: Agreeable()),
         (edits.shortened, "journal.Journal._check", lambda *_: None),
     ],
 )

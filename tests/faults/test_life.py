@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from discreet.ledger.tables import VERSION
+from discreet.ledger.stores.store import VERSION
 from tests.faults import clinic
 from tests.faults.alone import ROOT, run_alone
 from tests.faults.disk import Disk, Fault

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 import discreet as dp
-from discreet.ledger.transactions import Transaction
+from discreet.ledger.stores.store import Transaction
 from tests.faults import clinic
 from tests.faults.alone import run_alone
 from tests.faults.edits import ROW_EDITS

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import discreet as dp
-from discreet.ledger import sqlite
+from discreet.ledger.stores import sqlite
 from tests.faults import clinic, power
 from tests.faults.disk import Disk
 from tests.faults.journal import read_journal

@@ -14,8 +14,7 @@ import tempfile
 from pathlib import Path
 from unittest import mock
 
-from discreet.ledger.journal import Journal
-from discreet.ledger.purse import LedgerPurse
+from discreet.ledger.journal import Journal, LedgerBudget
 from tests.faults import clinic
 from tests.faults.killing import Campaign
 
@@ -35,7 +34,7 @@ def touch_first() -> mock._patch:
 
 def forget_keys() -> mock._patch:
     """A planted error: an idempotency key is not looked up, and not written down."""
-    find = mock.patch.object(LedgerPurse, "find", lambda self, key: None)
+    find = mock.patch.object(LedgerBudget, "find", lambda self, key: None)
     find.start()
     return mock.patch("discreet.ledger.journal.token_of", lambda *_: None)
 

@@ -22,7 +22,7 @@ from discreet.query.plan import Plan, make_plan
 from discreet.query.purchase import AddedNoise, Chooser, Finder
 from discreet.query.request import Exact, Request
 from discreet.query.spend import Spend
-from discreet.session.recording import declared
+from discreet.session import declared_sensitivity
 from tests.fuzz.case import Case, Neighbour
 from tests.fuzz.expecting import disagreement
 from tests.fuzz.shapes import extremes, shape, unlike
@@ -238,7 +238,7 @@ class _Trial:
                 )
                 continue
             change = here - there
-            told = {"l1": 0} if other.kind == "nobody" else {**declared(one)}
+            told = {"l1": 0} if other.kind == "nobody" else {**declared_sensitivity(one)}
             if isinstance(one, AddedNoise) and other.kind != "nobody":
                 moves = one.sensitivity
                 told = {"l0": moves.l0, "linf": moves.linf, "l1": moves.l1, "l2": moves.l2}

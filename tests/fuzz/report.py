@@ -125,7 +125,7 @@ def _extremes(finding: Finding, here: str) -> list[str]:
     """Answers that larger tables would have, through the same steps."""
     columns = [[_array(x) for x in one.values()] for one in finding.extra]
     return [
-        "from discreet.session.running import _notes, _table",
+        "from discreet.session import _notes, _table",
         "folder = Path(tempfile.mkdtemp())",
         f"plan = make_plan(ask(table({here}, folder), folder), Spend.read({spend(finding.case)}))",
         f"for exact in ([{', '.join(columns[0])}],",

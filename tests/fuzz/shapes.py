@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet import session as running
 from discreet.query.keys import ListedKeys
 from discreet.query.measures import AllRows, Measure, Present, Total, Units
 from discreet.query.plan import Plan
-from discreet.session import running
 
 ROWS = 2**40  # of a large table
 

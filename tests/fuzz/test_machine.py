@@ -12,12 +12,12 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from discreet import session as running
 from discreet.engines import row_sampling
 from discreet.engines.sources import IbisSource
 from discreet.errors import EngineError
 from discreet.query.contribution import Contribution, ContributionBound
 from discreet.query.measures import AllRows
-from discreet.session import running
 from tests.fuzz.case import Case, Column, Neighbour, Source
 from tests.fuzz.drawing import draw
 from tests.fuzz.judging import Finding, judge

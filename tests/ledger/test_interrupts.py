@@ -5,8 +5,7 @@ import threading
 import pytest
 
 import discreet as dp
-from discreet.ledger.kept import Kept
-from discreet.ledger.state import State
+from discreet.ledger.account import AccountState, LedgerState
 
 
 def spend(ledger, epsilon):
@@ -24,7 +23,13 @@ def shared(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), [(Kept, "_added"), (Kept, "note"), (Kept, "settle"), (State, "settle")]
+    ("owner", "name"),
+    [
+        (AccountState, "_added"),
+        (AccountState, "note"),
+        (AccountState, "settle"),
+        (LedgerState, "settle"),
+    ],
 )
 @pytest.mark.parametrize("after", [False, True])
 def test_an_interrupt_while_the_journal_is_read(shared, monkeypatch, owner, name, after):
@@ -54,7 +59,7 @@ def test_another_thread_that_looks_does_not_take_charges_away(shared, monkeypatc
     """Catches sums that a reader settles while a charge is being checked."""
     ledger, other = shared
     spend(other, "0.6")
-    noted, looked, real = threading.Event(), threading.Event(), Kept.note
+    noted, looked, real = threading.Event(), threading.Event(), AccountState.note
 
     def slow(self, amount, slack):
         real(self, amount, slack)
@@ -67,7 +72,7 @@ def test_another_thread_that_looks_does_not_take_charges_away(shared, monkeypatc
             assert account.filter is not None
         looked.set()
 
-    monkeypatch.setattr(Kept, "note", slow)
+    monkeypatch.setattr(AccountState, "note", slow)
     thread = threading.Thread(target=look)
     thread.start()
     with pytest.raises(dp.BudgetExceeded):
@@ -84,7 +89,7 @@ def test_too_much_is_refused_every_time_it_is_looked_at(tmp_path, monkeypatch):
             broken.setattr("discreet.ledger.journal._fits", lambda account, price: None)
             with pytest.raises(dp.LedgerDamaged):  # there is a second guard, before the commit
                 spend(careless, "1.1")
-            broken.setattr(State, "accept", lambda self, number, digest, fields: None)
+            broken.setattr(LedgerState, "accept", lambda self, number, digest, fields: None)
             spend(careless, "0.9")
             spend(careless, "0.9")
         for _ in range(3):

@@ -3,7 +3,7 @@
 import pytest
 
 import discreet as dp
-from discreet.ledger.entry import Claim
+from discreet.ledger.history import Claim
 
 
 def test_two_releases_at_once_under_one_key(tmp_path):

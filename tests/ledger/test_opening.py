@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from discreet.ledger.tables import VERSION
+from discreet.ledger.stores.store import VERSION
 
 
 def test_d6_a_missing_ledger_is_never_made_by_accident(location, tmp_path):
@@ -138,11 +138,11 @@ def test_a_foreign_table_does_not_open(ledger, location, sql):
 @pytest.mark.parametrize("version", range(1, VERSION))
 def test_an_older_version_is_brought_up(tmp_path, monkeypatch, version):
     """Version 1 had no replies, 2 no seals. Catches a migration that loses the budget."""
-    from discreet.ledger import transactions
+    from discreet.ledger.stores import store
 
     path = tmp_path / "old.ledger"
     with monkeypatch.context() as old:
-        old.setattr(transactions.Transaction.upgrade, "__defaults__", (version,))
+        old.setattr(store.Transaction.upgrade, "__defaults__", (version,))
         with dp.Ledger(path, create=True) as ledger:
             ledger.add_dataset("visits", budget=dp.Pure(1))
             ledger.charge(dp.Pure("0.4"), dataset="visits", question="q")
@@ -188,12 +188,12 @@ def test_a_migration_of_a_sealed_ledger_is_signed(sealed, key, monkeypatch):
 
 def pretend_a_later_version(monkeypatch):
     """One with other records in the same tables."""
-    from discreet.ledger import tables, transactions
+    from discreet.ledger.stores import store
 
-    monkeypatch.setitem(tables._ADDED, VERSION + 1, ())
-    monkeypatch.setattr(transactions, "VERSION", VERSION + 1)
-    monkeypatch.setattr(transactions.Transaction, "newest", VERSION + 1)
-    monkeypatch.setattr(transactions.Transaction.upgrade, "__defaults__", (VERSION + 1,))
+    monkeypatch.setitem(store._ADDED, VERSION + 1, ())
+    monkeypatch.setattr(store, "VERSION", VERSION + 1)
+    monkeypatch.setattr(store.Transaction, "newest", VERSION + 1)
+    monkeypatch.setattr(store.Transaction.upgrade, "__defaults__", (VERSION + 1,))
 
 
 def test_a_path_with_spaces_and_unicode(tmp_path):
@@ -261,8 +261,8 @@ def test_a_ledger_that_is_replaced_while_it_is_open_is_noticed(tmp_path):
 def test_a_creation_that_was_cut_off_is_finished_without_losing_locks(tmp_path, monkeypatch):
     """Closing a file drops all locks that this process has on it. Catches a ledger whose -wal file
     another process then deletes under it: found by `make torture`, once in 20,000 kills."""
-    from discreet.ledger import sqlite
-    from discreet.ledger.transactions import Transaction
+    from discreet.ledger.stores import sqlite
+    from discreet.ledger.stores.store import Transaction
 
     path = tmp_path / "x.ledger"
     with monkeypatch.context() as cut, pytest.raises(KeyboardInterrupt):

@@ -48,7 +48,7 @@ def _rewritten(path):
     )
     from sqlalchemy.dialects.sqlite import dialect
 
-    from discreet.ledger.tables import VERSION, statements
+    from discreet.ledger.stores.store import VERSION, statements
 
     for version in range(1, VERSION + 1):
         for statement in statements(dialect(), version):

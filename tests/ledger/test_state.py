@@ -4,9 +4,9 @@ import pytest
 
 import discreet as dp
 from discreet.errors import LedgerDamaged
-from discreet.ledger.caps import Cap
-from discreet.ledger.records import Record
-from discreet.ledger.state import State
+from discreet.ledger.account import LedgerState
+from discreet.ledger.budget import Cap
+from discreet.ledger.record import Record
 
 CAP = Cap.read(dp.Pure(1), None).to_document()
 LEDGER = {"kind": "ledger", "id": "0" * 32, "public_key": None}
@@ -27,7 +27,7 @@ WHOLE = [LEDGER, GROUP, DATASET, ANALYST, CHARGE, REPLY, MIGRATION]
 
 
 def read(records):
-    state = State()
+    state = LedgerState()
     for fields in records:
         state.apply(Record.write(state.number + 1, state.hash, fields).row)
     state.settle()
@@ -73,7 +73,7 @@ def test_nonsense_is_damage_and_says_where(at, change, says):
 
 def test_rows_that_do_not_follow():
     """Catches gaps, doubles, moved and edited rows, one by one."""
-    rows, state = [], State()
+    rows, state = [], LedgerState()
     for fields in WHOLE:
         rows.append(Record.write(state.number + 1, state.hash, fields).row)
         state.apply(rows[-1])
@@ -88,7 +88,7 @@ def test_rows_that_do_not_follow():
         (Record.write(3, "f" * 64, DATASET).row, "does not follow the record before it"),
         ((3, *rows[5][1:]), "does not follow"),
     ):
-        fresh = State()
+        fresh = LedgerState()
         for good in rows[:2]:
             fresh.apply(good)
         with pytest.raises(LedgerDamaged, match=says):

@@ -1,4 +1,4 @@
-"""Errors in ``session/``, ``ledger/`` and ``certificate/``: what is charged, kept and proved."""
+"""Errors in ``session.py``, ``ledger/`` and ``certificate/``: what is charged, kept and proved."""
 
 from tests.mutants.mutant import Mutant
 
@@ -12,7 +12,7 @@ ACCOUNTS = (
     # -- sessions ----------------------------------------------------------------------------------
     Mutant(
         id="session-charge-after-data",
-        file="session/session.py",
+        file="session.py",
         old=(
             "        entry = self._purse.charge(claim_for(plan, document, digest=digest, "
             "key=key))\n"
@@ -29,7 +29,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-refund",
-        file="session/session.py",
+        file="session.py",
         old="        result = run(plan, cost=entry.costs[0].words)\n",
         new=(
             "        spent = self._account\n"
@@ -48,7 +48,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-bound-after-data",
-        file="session/session.py",
+        file="session.py",
         old=(
             "        entry = self._purse.charge(claim_for_choice(choice, rows=rows))\n"
             "        chosen = choice.choose(rows=rows)\n"
@@ -63,7 +63,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-other-key-same-answer",
-        file="session/claims.py",
+        file="session.py",
         old="    if found.digest != digest:\n",
         new="    if False:\n",
         kind="check dropped",
@@ -72,7 +72,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-spend-not-in-the-digest",
-        file="session/claims.py",
+        file="session.py",
         old='    return canonical.digest({"query": dict(query), "spend": given})',
         new='    return canonical.digest({"query": dict(query), "spend": {}})',
         kind="count forgotten",
@@ -81,7 +81,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-unanswered-again",
-        file="session/session.py",
+        file="session.py",
         old=(
             "        if key is not None and (found := self._purse.find(key)) is not None:\n"
             "            return self._again(found, digest, key)\n"
@@ -108,7 +108,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-key-ignored",
-        file="session/session.py",
+        file="session.py",
         old="        if key is not None and (found := self._purse.find(key)) is not None:",
         new="        key, found = None, None\n        if found is not None:",
         kind="check dropped",
@@ -117,7 +117,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-other-table",
-        file="session/session.py",
+        file="session.py",
         old="        if table.source is not self._table.source:\n",
         new="        if False:\n",
         kind="check dropped",
@@ -126,7 +126,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-other-relation",
-        file="session/session.py",
+        file="session.py",
         old="        if (table.unit, table.relation) != mine:\n",
         new="        if table.unit != mine[0]:\n",
         kind="check dropped",
@@ -135,7 +135,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-bound-replace",
-        file="session/bounds.py",
+        file="session.py",
         old="        rows = grouped.table.relation.add_remove_steps\n",
         new="        rows = 1\n",
         kind="scale",
@@ -147,7 +147,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-opened-under-another-promise",
-        file="session/opening.py",
+        file="session.py",
         old="    if (table.unit.column, table.relation) != (unit, relation):",
         new="    if table.relation != relation:",
         kind="check dropped",
@@ -156,7 +156,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="session-larger-budget",
-        file="ledger/caps.py",
+        file="ledger/budget.py",
         old="        if budget != self.budget or (slack is not None",
         new="        if type(budget) is not type(self.budget) or (slack is not None",
         kind="check dropped",
@@ -165,7 +165,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="memory-forked",
-        file="ledger/memory.py",
+        file="ledger/budget.py",
         old="        if os.getpid() != self._process:\n",
         new="        if False:\n",
         kind="noise reused",
@@ -174,7 +174,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="memory-charge-forgotten",
-        file="ledger/memory.py",
+        file="ledger/budget.py",
         old="            self._account = account.add(cost)\n",
         new="            account.add(cost)\n",
         kind="count forgotten",
@@ -183,21 +183,21 @@ ACCOUNTS = (
     ),
     Mutant(
         id="memory-lock",
-        file="ledger/memory.py",
+        file="ledger/budget.py",
         old="        with self._lock:\n            name, account = self.caps[0]",
         new="        if True:\n            name, account = self.caps[0]",
         kind="check dropped",
         harm="two threads both take the last of a budget",
-        tests=("tests/ledger/test_memory_purse.py::test_threads_take_turns",),
+        tests=("tests/ledger/test_budget.py::test_threads_take_turns",),
     ),
     Mutant(
         id="memory-key-twice",
-        file="ledger/memory.py",
+        file="ledger/budget.py",
         old="            if claim.key in self._keys:\n",
         new="            if False:\n",
         kind="check dropped",
         harm="two releases at once under one key are both computed",
-        tests=("tests/ledger/test_memory_purse.py::test_a_key_is_charged_once",),
+        tests=("tests/ledger/test_budget.py::test_a_key_is_charged_once",),
     ),
     # -- ledgers -----------------------------------------------------------------------------------
     Mutant(
@@ -211,7 +211,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-only-the-dataset",
-        file="ledger/state.py",
+        file="ledger/account.py",
         old=(
             "            if analyst is not None:\n"
             "                all_of_them.append(self.accounts[analyst])\n"
@@ -226,7 +226,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-only-the-analyst",
-        file="ledger/state.py",
+        file="ledger/account.py",
         old="                all_of_them.append(self.accounts[analyst])\n",
         new="                all_of_them = [self.accounts[analyst]]\n",
         kind="bound swapped",
@@ -238,7 +238,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-groups-forgotten",
-        file="ledger/state.py",
+        file="ledger/account.py",
         old="            all_of_them = [data, *(self.accounts[group] for group in data.groups)]",
         new="            all_of_them = [data]",
         kind="count forgotten",
@@ -265,7 +265,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-key-scope",
-        file="ledger/records.py",
+        file="ledger/record.py",
         old="    return canonical.digest([dataset, analyst, key])",
         new="    return canonical.digest([key])",
         kind="count forgotten",
@@ -274,7 +274,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-hash-not-chained",
-        file="ledger/records.py",
+        file="ledger/record.py",
         old='    if fields["number"] != number or fields["previous"] != previous:',
         new='    if fields["number"] != number:',
         kind="check dropped",
@@ -283,7 +283,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-hash-not-checked",
-        file="ledger/records.py",
+        file="ledger/record.py",
         old="    if hash_of(body, detail) != digest:\n",
         new="    if len(digest) != 64:\n",
         kind="check dropped",
@@ -292,7 +292,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-hash-without-detail",
-        file="ledger/records.py",
+        file="ledger/record.py",
         old='    return hashlib.sha256(f"{body}\\n{detail}".encode()).hexdigest()',
         new='    return hashlib.sha256(f"{body}\\n".encode()).hexdigest()',
         kind="salt dropped",
@@ -381,7 +381,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-sum-of-equal-charges",
-        file="ledger/kept.py",
+        file="ledger/account.py",
         old="Charge(one.amount * times, one.slack * times))",
         new="Charge(one.amount, one.slack))",
         kind="count forgotten",
@@ -390,7 +390,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-negative-charge",
-        file="ledger/kept.py",
+        file="ledger/account.py",
         old="    if cost.amount < 0 or cost.slack < 0 or not (cost.amount or cost.slack):",
         new="    if not (cost.amount or cost.slack):",
         kind="sign",
@@ -401,7 +401,8 @@ ACCOUNTS = (
         id="ledger-state-kept-when-not-durable",
         file="ledger/journal.py",
         old=(
-            "        self.state = State()\n        state.accept(record.number, record.hash, fields)"
+            "        self.state = LedgerState()\n"
+            "        state.accept(record.number, record.hash, fields)"
         ),
         new="        state.accept(record.number, record.hash, fields)",
         kind="order swapped",
@@ -421,7 +422,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="ledger-price-not-checked-again",
-        file="ledger/verifying.py",
+        file="ledger/journal.py",
         old="            if cost.amount < again.amount or cost.slack < again.slack:",
         new="            if cost.amount < again.amount and cost.slack < again.slack:",
         kind="check dropped",

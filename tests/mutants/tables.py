@@ -366,7 +366,7 @@ TABLES = (
     ),
     Mutant(
         id="salt-fixed",
-        file="session/running.py",
+        file="session.py",
         old="int(entropy().words(1)[0])",
         new="20261115",
         kind="salt dropped",
@@ -407,7 +407,7 @@ TABLES = (
     ),
     Mutant(
         id="keys-in-the-order-of-the-data",
-        file="session/running.py",
+        file="session.py",
         old='keys.sort_by([(name, "ascending") for name in keys.column_names])',
         new="keys",
         kind="order swapped",
@@ -416,7 +416,7 @@ TABLES = (
     ),
     Mutant(
         id="discovery-keeps-all",
-        file="session/running.py",
+        file="session.py",
         old="    kept = np.flatnonzero(plan.finder.mechanism.release(exact.columns[Units()]))",
         new="    kept = np.flatnonzero(exact.columns[Units()])",
         kind="check dropped",
@@ -452,7 +452,7 @@ TABLES = (
     ),
     Mutant(
         id="engine-error-context",
-        file="session/running.py",
+        file="session.py",
         old="    except Exception:\n        pass  # its message may quote data\n",
         new="    except Exception as error:\n        raise EngineError(_FAILED) from error\n",
         kind="order swapped",

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from discreet.guarantees import Pure
 from discreet.release import ColumnInfo, Result
-from discreet.release.storing import from_bytes, to_bytes
+from discreet.release.result import from_bytes, to_bytes
 
 
 def test_a_result_survives():

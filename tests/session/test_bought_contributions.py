@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.query.spend import Spend
-from discreet.session.bounds import ContributionChoice
+from discreet.session import ContributionChoice
 
 PEOPLE = 3
 MOST = 3

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.session import session as session_module
+from discreet import session as session_module
 
 ROWS = pa.table({"id": [1, 1, 2, 3], "age": [34, 51, 28, 9], "ward": ["A", "B", "A", "B"]})
 

@@ -8,7 +8,7 @@ from discreet.query.measures import Units
 from discreet.query.plan import make_plan
 from discreet.query.request import Exact
 from discreet.query.spend import Spend
-from discreet.session.running import _discovered
+from discreet.session import _discovered
 
 
 def test_the_order_of_an_engine_is_not_passed_on():

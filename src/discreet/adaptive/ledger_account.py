@@ -35,13 +35,13 @@ from discreet.neighbors import Relation
 from discreet.numeric import balls, canonical
 from discreet.numeric.exact import Number, round_up, sqrt_up
 from discreet.release import ColumnInfo, Result
-from discreet.release.storing import to_bytes
+from discreet.release.result import to_bytes
 
 if TYPE_CHECKING:
-    from discreet.ledger.accounts import Account
-    from discreet.ledger.entry import Entry
+    from discreet.ledger.account import Account
+    from discreet.ledger.history import Entry
+    from discreet.ledger.journal import LedgerBudget
     from discreet.ledger.ledger import Ledger
-    from discreet.ledger.purse import LedgerPurse
 
 
 # -- turns: each question is counted ---------------------------------------------------------------
@@ -113,7 +113,7 @@ class TurnsInLedger:
     """
 
     def __init__(
-        self, purse: LedgerPurse, *, most: int, cost: Guarantee, digest: str, told: dict[str, Any]
+        self, purse: LedgerBudget, *, most: int, cost: Guarantee, digest: str, told: dict[str, Any]
     ) -> None:
         self._purse, self._most, self._cost = purse, most, cost
         self._digest, self._told = digest, told
@@ -140,7 +140,7 @@ class TurnsInLedger:
 
     def take(self) -> int:
         """The number of the next question, from 1; refused after the last, or by a cap."""
-        from discreet.ledger.entry import Claim
+        from discreet.ledger.history import Claim
 
         turn = self.taken + 1
         while turn <= self._most:
@@ -515,7 +515,7 @@ def charge_holdout(
     analyst: str | None,
 ) -> None:
     """Charge all answers of a holdout before the first one."""
-    from discreet.ledger.entry import Claim
+    from discreet.ledger.history import Claim
     from discreet.ledger.ledger import Ledger
 
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)

@@ -20,13 +20,13 @@ from discreet.certificate.certificate import (
 )
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
-from discreet.ledger.entry import Cost, Entry
+from discreet.ledger.history import Cost, Entry
 from discreet.numeric import canonical
 from discreet.printable import one_line
 from discreet.query.numerals import short
 from discreet.query.purchase import protects
 from discreet.query.table_digest import columns_of, table_digest
-from discreet.release.columns import ColumnInfo
+from discreet.release.column import ColumnInfo
 
 if TYPE_CHECKING:
     import pyarrow as pa

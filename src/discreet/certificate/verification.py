@@ -46,7 +46,7 @@ from discreet.release.exports import as_written
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.ledger.entry import Entry
+    from discreet.ledger.history import Entry
     from discreet.ledger.ledger import Ledger
 
 

@@ -1,12 +1,18 @@
-"""The budget: who may spend how much, and what was spent."""
+"""The budget: who may spend how much, and what was spent.
 
-from discreet.ledger.accounts import Account as Account
-from discreet.ledger.caps import Budget as Budget
-from discreet.ledger.caps import Cap as Cap
-from discreet.ledger.entry import Claim as Claim
-from discreet.ledger.entry import Cost as Cost
-from discreet.ledger.entry import Entry as Entry
+From the bottom up: `record` is one record of the journal, `head` knows which is the last,
+`history` is what was charged, `budget` a cap and what a session needs of it, `account` what the
+records add up to, `journal` reads and adds records, `ledger` is what users open; `stores` are the
+databases, and `plot` draws a history.
+"""
+
+from discreet.ledger.account import Account as Account
+from discreet.ledger.budget import Budget as Budget
+from discreet.ledger.budget import Cap as Cap
+from discreet.ledger.budget import MemoryBudget as MemoryBudget
+from discreet.ledger.budget import SessionBudget as SessionBudget
+from discreet.ledger.history import Claim as Claim
+from discreet.ledger.history import Cost as Cost
+from discreet.ledger.history import Entry as Entry
 from discreet.ledger.history import History as History
 from discreet.ledger.history import Replay as Replay
-from discreet.ledger.memory import MemoryPurse as MemoryPurse
-from discreet.ledger.purses import Purse as Purse

@@ -1,9 +1,13 @@
-"""Reading the journal up to now, and adding to it: every cap is checked where it is charged."""
+"""The journal of a ledger: read up to now, added to, charged, verified.
+
+Every cap is checked where it is charged.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,16 +15,18 @@ from typing import TYPE_CHECKING, Any
 from discreet import signing
 from discreet.errors import BudgetExceeded, LedgerDamaged, Refused
 from discreet.guarantees import Approx, Guarantee
-from discreet.guarantees.filters import Charge
-from discreet.ledger.entry import Claim, Cost, Entry, already_used
+from discreet.guarantees.filters import Charge, price
+from discreet.ledger.account import AccountState, LedgerState, charge_of
+from discreet.ledger.budget import Cap
 from discreet.ledger.head import Head
-from discreet.ledger.kept import Kept, charge_of
-from discreet.ledger.records import Record, damaged, digest_of, token_of
-from discreet.ledger.state import State
+from discreet.ledger.history import Claim, Cost, Entry, History, NamedFilter, already_used
+from discreet.ledger.record import Record, damaged, digest_of, token_of
 from discreet.numeric import canonical
+from discreet.printable import one_line
 
 if TYPE_CHECKING:
-    from discreet.ledger.transactions import Row, Store, Transaction
+    from discreet.ledger.stores.store import Row, Store, Transaction
+
 
 _BACKUP = "Restore the ledger and its head from a backup that is not older than the last release"
 
@@ -32,12 +38,12 @@ class Journal:
         self.store = store
         self.key = key
         self.id = ""  # of the ledger, as its head has it
-        self.state = State()
+        self.state = LedgerState()
         self._seen: Head | None = None  # a head that was checked
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def current(self) -> State:
+    def current(self) -> LedgerState:
         """The state as it is now."""
         with self.store.reading() as transaction:
             return self.catch_up(transaction)
@@ -56,13 +62,13 @@ class Journal:
             answered = {json.loads(row[2])["charge"] for row in rows if is_reply(row)}
         return tuple(entry for entry in self.entries() if entry.number not in answered)
 
-    def catch_up(self, transaction: Transaction) -> State:
+    def catch_up(self, transaction: Transaction) -> LedgerState:
         """Read what was added since, and hold it against the head.
 
         While that lasts there is no state: whatever interrupts it, half of it is not kept, and
         the next use reads everything anew.
         """
-        state, self.state = self.state, State()
+        state, self.state = self.state, LedgerState()
         seen, self._seen = self._seen, None
         self._read(state, transaction)
         if transaction.head != seen:
@@ -70,7 +76,7 @@ class Journal:
         self.id, self._seen, self.state = transaction.head.ledger, transaction.head, state
         return state
 
-    def _read(self, state: State, transaction: Transaction) -> None:
+    def _read(self, state: LedgerState, transaction: Transaction) -> None:
         with transaction.rows(max(state.number, 1)) as rows:
             if state.number:
                 again = next(rows, None)
@@ -82,7 +88,7 @@ class Journal:
                     _check_seal(state, transaction)
         state.settle()
 
-    def _check(self, state: State, transaction: Transaction, head: Head) -> None:
+    def _check(self, state: LedgerState, transaction: Transaction, head: Head) -> None:
         if head.number > state.number:
             raise LedgerDamaged(
                 f"the journal ends with record {state.number}, and its head knows record "
@@ -108,7 +114,7 @@ class Journal:
 
     # -- adding ----------------------------------------------------------------------------------
 
-    def add(self, fields: Callable[[State], Mapping[str, Any] | None]) -> int:
+    def add(self, fields: Callable[[LedgerState], Mapping[str, Any] | None]) -> int:
         """Add a record made for the state as it is under the lock, and return its number; 0 if
         there is nothing to add."""
         with self.store.writing() as transaction:
@@ -166,10 +172,10 @@ class Journal:
         self.state = state  # it is durable now
         return entry_of(record.row, state, claim)
 
-    def _take(self, state: State, record: Record, fields: dict[str, Any]) -> None:
+    def _take(self, state: LedgerState, record: Record, fields: dict[str, Any]) -> None:
         """Count a charge of our own, so that the next one need not read it. Until it is durable
         there is no state: if it does not become so, the next use reads everything anew."""
-        self.state = State()
+        self.state = LedgerState()
         state.accept(record.number, record.hash, fields)
 
     def keep(self, charge: int, reply: bytes) -> None:
@@ -209,7 +215,7 @@ class Journal:
 
     def _append(
         self,
-        state: State,
+        state: LedgerState,
         transaction: Transaction,
         fields: Mapping[str, Any],
         *,
@@ -252,7 +258,7 @@ def reply_token(charge: int) -> str:
     return canonical.digest(["reply", charge])
 
 
-def entry_of(row: Row, state: State, claim: Claim | None = None) -> Entry:
+def entry_of(row: Row, state: LedgerState, claim: Claim | None = None) -> Entry:
     """A charge as its record tells it; the claim is read from it too, unless it is at hand."""
     fields = json.loads(row[2])
     claim = _claim(row[3], fields["digest"]) if claim is None else claim
@@ -302,7 +308,7 @@ def _detail(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _fits(account: Kept, price: Charge) -> None:
+def _fits(account: AccountState, price: Charge) -> None:
     assert account.filter is not None and account.cap is not None
     try:
         account.filter.add(price)
@@ -316,7 +322,7 @@ def _fits(account: Kept, price: Charge) -> None:
     raise exceeded
 
 
-def _check_seal(state: State, transaction: Transaction) -> None:
+def _check_seal(state: LedgerState, transaction: Transaction) -> None:
     """Behind the sealed head, each record must have a seal of its own."""
     record = Head(state.id, state.number, state.hash)
     signature = transaction.seal(record.number)
@@ -330,3 +336,154 @@ def _compare(head: Head, found: str | None) -> None:
             f"record {head.number} of the ledger is not the one that its head was sealed with: "
             f"the journal was rewritten, or the head is another one's. {_BACKUP}"
         )
+
+
+# -- one dataset, as one analyst may spend it ------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LedgerBudget:
+    """What a session charges: the dataset's cap, its groups', and the analyst's."""
+
+    journal: Journal
+    data: AccountState
+    who: AccountState | None
+
+    @property
+    def dataset(self) -> str:
+        """The name of the dataset."""
+        return self.data.name
+
+    @property
+    def analyst(self) -> str | None:
+        """Who spends, if that is known."""
+        return None if self.who is None else self.who.name
+
+    @property
+    def _analyst(self) -> int | None:
+        return None if self.who is None else self.who.number
+
+    @property
+    def ledger(self) -> str:
+        """The id of the ledger."""
+        return self.journal.id
+
+    @property
+    def caps(self) -> tuple[NamedFilter, ...]:
+        """Every cap above, as it is now; the dataset's first."""
+        accounts = self.journal.current().above(self.data.number, self._analyst)
+        return tuple(NamedFilter(k.words, k.filter) for k in accounts if k.filter is not None)
+
+    @property
+    def entries(self) -> History:
+        """What was charged to the dataset, by everyone, in order."""
+        mine = (entry for entry in self.journal.entries() if entry.dataset == self.dataset)
+        return History(tuple(mine))
+
+    @property
+    def releases(self) -> int:
+        """How many charges the dataset has."""
+        return self.journal.current().accounts[self.data.number].charges
+
+    def charge(self, claim: Claim) -> Entry:
+        """Write the charge, or refuse it and leave no trace."""
+        return self.journal.charge(self.data.number, self._analyst, claim)
+
+    def keep(self, entry: Entry, reply: Callable[[], bytes]) -> None:
+        """Keep what was released for a charge."""
+        self.journal.keep(entry.number, reply())
+
+    def find(self, key: str) -> Entry | None:
+        """What was charged under this key."""
+        return self.journal.filed(token_of(self.data.number, self._analyst, key))
+
+    def own(self, entry: Entry | int) -> Entry | None:
+        """The charge as the journal has it, if it is one of this dataset."""
+        number = entry if isinstance(entry, int) else entry.number
+        found = self.journal.entry(number)
+        if found is None or found.dataset != self.dataset:
+            return None
+        return found if isinstance(entry, int) or found.hash == entry.hash else None
+
+    def reply(self, entry: Entry) -> bytes | None:
+        """What was released for a charge."""
+        return self.journal.reply(entry.number)
+
+
+# -- everything read anew, and every charge priced again -------------------------------------------
+
+
+@dataclass(frozen=True)
+class LedgerVerification:
+    """What was checked, and what the last record is: worth noting down elsewhere."""
+
+    records: int
+    charges: int
+    stranded: int  #: charged, and never answered
+    head: tuple[int, str]
+    public_key: str | None  #: that the records are signed with
+    sentences: tuple[str, ...]
+
+    @property
+    def signed(self) -> bool:
+        """Are the records signed?"""
+        return self.public_key is not None
+
+    def __str__(self) -> str:
+        return "\n".join(map(one_line, self.sentences))
+
+
+def verify_journal(journal: Journal) -> LedgerVerification:
+    """Check everything that can be checked; `LedgerDamaged` says where something is wrong."""
+    fresh = Journal(journal.store, None)
+    with journal.store.reading() as transaction:
+        state = fresh.catch_up(transaction)
+        with transaction.rows(1) as rows:
+            for row in rows:
+                _check_record(row, state, transaction)
+    stranded = state.charges - state.replies
+    signed = state.public_key is not None
+    key = f" and is signed with the key {str(state.public_key)[:16]}…" if signed else ""
+    sentences = (
+        f"{state.number:,} records, each with the hash of the one before it.",
+        f"The last is record {state.number}, {state.hash}; its head agrees{key}.",
+        f"Charges: {state.charges:,}, priced again from their guarantees, none charged for less; "
+        "all sums stay within their caps.",
+        f"Answers: {state.replies:,}, with the digests that were recorded. Charges without one: "
+        f"{stranded:,} (made by hand, still running, or cut off by a crash; they stay charged).",
+        "Not shown by this: that the ledger and its head are not an older copy of themselves. "
+        "Compare the last record with one noted elsewhere, such as in a certificate.",
+    ) + (() if signed else _UNSIGNED)
+    return LedgerVerification(
+        state.number,
+        state.charges,
+        stranded,
+        (state.number, state.hash),
+        state.public_key,
+        sentences,
+    )
+
+
+_UNSIGNED = (
+    "There is no key: the chain shows accidents, not an editor who computes all hashes anew.",
+)
+
+
+def _check_record(row: Row, state: LedgerState, transaction: Transaction) -> None:
+    fields = json.loads(row[2])
+    if fields["kind"] == "charge":
+        entry = entry_of(row, state)
+        for cost in entry.costs:
+            again = price(cost.notion, entry.guarantee, 0)
+            if cost.amount < again.amount or cost.slack < again.slack:
+                raise damaged(row[0], "was charged less than its guarantee costs")
+    elif fields["kind"] == "reply":
+        content = transaction.reply(fields["charge"])
+        if content is None or digest_of(content) != fields["digest"]:
+            raise damaged(row[0], "does not go with the answer that is stored")
+        if row[1] != reply_token(fields["charge"]):
+            raise damaged(row[0], "is filed under another charge")
+    elif fields.get("cap") is not None:
+        stored = Cap.from_document(fields["cap"])
+        if Cap.read(stored.budget, stored.slack) != stored:
+            raise damaged(row[0], "opens an account with a cap that its budget does not imply")

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet import signing
-from discreet.errors import InvalidArgument, LedgerDamaged, Refused
+from discreet.errors import InvalidArgument, LedgerDamaged, Refused, RelationMismatch
 from discreet.guarantees import Guarantee
 from discreet.hints import spelled
-from discreet.ledger.accounts import Account, read_key, read_name, read_question
-from discreet.ledger.caps import Budget, Cap
-from discreet.ledger.doors import check_group, check_same, find, find_analyst, open_store
-from discreet.ledger.entry import Claim, Entry
-from discreet.ledger.history import History
-from discreet.ledger.journal import Journal
-from discreet.ledger.purse import LedgerPurse
-from discreet.ledger.state import State
-from discreet.ledger.verifying import Verification, verify
+from discreet.ledger.account import (
+    Account,
+    AccountState,
+    LedgerState,
+    read_key,
+    read_name,
+    read_question,
+)
+from discreet.ledger.budget import Budget, Cap
+from discreet.ledger.history import Claim, Entry, History
+from discreet.ledger.journal import Journal, LedgerBudget, LedgerVerification, verify_journal
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number
 from discreet.release import Result
-from discreet.release.storing import from_bytes
+from discreet.release.result import from_bytes
 
 if TYPE_CHECKING:
+    from discreet.ledger.stores.store import Store
     from discreet.plot import Plot
 
 
@@ -167,7 +171,7 @@ class Ledger:
         """
         cap, neighbours = Cap.read(budget, slack), Relation.parse(relation)
         state = self._journal.current()
-        above = [find(state, "group", None, group) for group in dict.fromkeys(groups)]
+        above = [find_account(state, "group", None, group) for group in dict.fromkeys(groups)]
         for group in above:
             check_group(group, state, neighbours, unit)
         fields = {
@@ -194,7 +198,7 @@ class Ledger:
         ``name`` is who asks; ``budget`` and ``slack`` are the cap, as in ``add_dataset``. The
         dataset's cap binds whatever the caps of its analysts add up to.
         """
-        data = find(self._journal.current(), "dataset", None, dataset)
+        data = find_account(self._journal.current(), "dataset", None, dataset)
         fields = {
             "cap": None if budget is None else Cap.read(budget, slack).to_document(),
             "dataset": data.number,
@@ -206,12 +210,12 @@ class Ledger:
 
     # -- charges ---------------------------------------------------------------------------------
 
-    def purse(self, dataset: str, analyst: str | None = None) -> LedgerPurse:
+    def purse(self, dataset: str, analyst: str | None = None) -> LedgerBudget:
         """What a session of this analyst charges."""
         state = self._journal.current()
-        data = find(state, "dataset", None, dataset)
-        who = None if analyst is None else find(state, "analyst", data.number, analyst)
-        return LedgerPurse(self._journal, data, who)
+        data = find_account(state, "dataset", None, dataset)
+        who = None if analyst is None else find_account(state, "analyst", data.number, analyst)
+        return LedgerBudget(self._journal, data, who)
 
     @spelled
     def charge(
@@ -250,7 +254,7 @@ class Ledger:
     def history(self, dataset: str | None = None, analyst: str | None = None) -> History:
         """What was charged, oldest first; of one ``dataset`` or ``analyst``, if named."""
         state = self._journal.current()
-        data = None if dataset is None else find(state, "dataset", None, dataset).number
+        data = None if dataset is None else find_account(state, "dataset", None, dataset).number
         if analyst is not None:
             find_analyst(state, data, analyst)
         return History(
@@ -268,9 +272,9 @@ class Ledger:
     def plot(self, dataset: str, analyst: str | None = None) -> Plot:
         """What was spent of a ``dataset`` over time, by whom, against its cap, or by one
         ``analyst`` alone; ``.save("x.svg")``."""
-        from discreet.ledger.pictures import draw
+        from discreet.ledger.plot import draw
 
-        data = find(self._journal.current(), "dataset", None, dataset)
+        data = find_account(self._journal.current(), "dataset", None, dataset)
         assert data.filter is not None
         return draw(self.history(dataset, analyst), dataset=dataset, account=data.filter)
 
@@ -306,9 +310,9 @@ class Ledger:
             row = transaction.row(number)
         return None if row is None else row[4]
 
-    def verify(self) -> Verification:
+    def verify(self) -> LedgerVerification:
         """Read everything anew, price every charge again, and say what was checked."""
-        return verify(self._journal)
+        return verify_journal(self._journal)
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -320,11 +324,11 @@ class Ledger:
     def _add(self, fields: dict[str, Any], budget: Budget | None, slack: Number | None) -> Account:
         where = (fields["kind"], fields.get("dataset"), fields["name"])
 
-        def missing(state: State) -> dict[str, Any] | None:
+        def missing(state: LedgerState) -> dict[str, Any] | None:
             number = state.names.get(where)
             if number is None:
                 return fields
-            check_same(state.accounts[number], fields, budget, slack)
+            check_same_account(state.accounts[number], fields, budget, slack)
             return None
 
         self._journal.add(missing)
@@ -335,10 +339,95 @@ class Ledger:
         first = {"id": self._journal.id, "kind": "ledger", "public_key": public}
         self._journal.add(lambda state: None if state.number else first)
 
-    def _check_key(self, state: State, public: str | None) -> None:
+    def _check_key(self, state: LedgerState, public: str | None) -> None:
         if public is not None and state.public_key != public:
             sealed = "with another key" if state.public_key else "without a key"
             raise Refused(
                 f"the ledger {self.location} was made {sealed}: it may have been replaced. Open "
                 "it as it was made, or keep what you charge in a ledger of your own"
             )
+
+
+# -- checks before a ledger is opened or an account added ------------------------------------------
+
+
+def open_store(location: str | PathLike[str], *, create: bool) -> Store:
+    if not isinstance(location, str | PathLike) or not fspath(location):
+        raise InvalidArgument(
+            name="ledger",
+            expected="a path, or an address such as postgresql://user@host/database",
+            given=InvalidArgument.describe_data(location),
+        )
+    if isinstance(location, str) and "://" in location:
+        from discreet.ledger.stores.postgresql import PostgresStore
+
+        return PostgresStore(location, create=create)
+    from discreet.ledger.stores.sqlite import SqliteStore
+
+    return SqliteStore(Path(location).resolve(), create=create)  # one name, one lock
+
+
+def find_account(state: LedgerState, kind: str, dataset: int | None, name: object) -> AccountState:
+    number = state.names.get((kind, dataset, name)) if isinstance(name, str) else None
+    if number is not None:
+        return state.accounts[number]
+    there = [k.name for k in state.accounts.values() if (k.kind, k.dataset) == (kind, dataset)]
+    raise InvalidArgument(
+        name=kind,
+        expected=f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
+        given=InvalidArgument.describe_parameter(name),
+        hint=f"ledger.add_{kind}(...), or discreet ledger, adds one",
+    )
+
+
+def find_analyst(state: LedgerState, dataset: int | None, name: str) -> None:
+    """An analyst of this dataset, or of any."""
+    people = [one for one in tuple(state.accounts.values()) if one.kind == "analyst"]
+    there = [one.name for one in people if dataset in (None, one.dataset)]
+    if name not in there:
+        raise InvalidArgument(
+            name="analyst",
+            expected=f"one of {', '.join(dict.fromkeys(there))}"
+            if there
+            else "left out: none is added",
+            given=InvalidArgument.describe_parameter(name),
+        )
+
+
+def check_group(
+    group: AccountState, state: LedgerState, relation: Relation, unit: str | None
+) -> None:
+    """What is added up must be the same promise to the same people."""
+    if group.relation is not relation:
+        raise RelationMismatch(
+            f"the {group.words} adds up promises under {group.relation}, and the dataset is "
+            f"protected under {relation}: they cannot share a cap"
+        )
+    for other in tuple(state.accounts.values()):
+        if group.number in other.groups and (other.unit is None) != (unit is None):
+            raise RelationMismatch(
+                f"in the {group.words}, the {other.words} protects "
+                f"{'single rows' if other.unit is None else 'all rows of one person'}, and this "
+                "one does not: they cannot share a cap"
+            )
+
+
+def check_same_account(
+    kept: AccountState, fields: dict[str, Any], budget: Budget | None, slack: Number | None
+) -> None:
+    if kept.cap is not None and budget is not None:
+        kept.cap.check_stated_as(budget, slack, whose=kept.words)
+    elif kept.cap is not None or budget is not None:
+        given = f"the cap {kept.cap}" if kept.cap else "no cap of its own"
+        raise Refused(f"the {kept.words} is there already, with {given}: a cap is never changed")
+    if kept.relation.value != fields["relation"]:
+        raise RelationMismatch(
+            f"the {kept.words} is protected under {kept.relation}, not {fields['relation']}"
+        )
+    asked = (fields.get("unit"), tuple(fields.get("groups", ())))
+    if asked != (kept.unit, kept.groups):
+        unit = "a row" if kept.unit is None else f'all rows with one "{kept.unit}"'
+        raise Refused(
+            f"the {kept.words} is there already: a person is {unit}, and it is in "
+            f"{len(kept.groups)} groups, which is never changed"
+        )

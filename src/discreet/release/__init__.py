@@ -1,8 +1,11 @@
-"""Results that carry their uncertainty: tables, columns to calculate with, single answers."""
+"""Results that carry their uncertainty: tables, columns to calculate with, single answers.
 
-from discreet.release.answer import Answer
-from discreet.release.columns import ColumnInfo
-from discreet.release.released import Released
-from discreet.release.result import Result
+From the bottom up: `text` writes numbers, `propagation` adds up errors, `column` is one column of
+a released table, `exports` writes CSV, Parquet and data frames, `result` is the table itself;
+`adjustment` rounds it and makes it consistent, `plot` draws it.
+"""
+
+from discreet.release.column import ColumnInfo, Released
+from discreet.release.result import Answer, Result
 
 __all__ = ["Answer", "ColumnInfo", "Released", "Result"]

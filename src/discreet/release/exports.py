@@ -11,7 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
 
 from discreet.errors import InvalidArgument
-from discreet.release.numbers import exact
+from discreet.release.text import exact
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,9 +1,13 @@
-"""What a session returns for a private query on a table."""
+"""What a session returns for a private query on a table, to look at and to keep."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import json
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from uuid import uuid4
@@ -12,16 +16,47 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.hints import unknown
 from discreet.lazy import cached_property
 from discreet.numeric.exact import integer
-from discreet.release import cells, exports
-from discreet.release.answer import Answer
-from discreet.release.columns import ColumnInfo, check, named
-from discreet.release.released import Released
+from discreet.release import column as cells
+from discreet.release import exports
+from discreet.release.column import (
+    OTHER_ERROR,
+    ColumnInfo,
+    Released,
+    check_columns,
+    error_column,
+    named,
+)
+from discreet.release.text import text, value_and_error, with_error
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
     from discreet.plot import Plot
+
+
+# -- one number ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A released value and its 95 % error: at least 19 times in 20 it is this near the truth.
+
+    For a quantile the error is one of ranks, for a choice one of counts.
+
+    >>> print(Answer(1234, 6.0))
+    1234 ± 6
+    """
+
+    value: Any
+    error: float
+
+    def __str__(self) -> str:
+        return with_error(self.value, self.error)
+
+
+# -- the table -------------------------------------------------------------------------------------
+
 
 _FRAMES: Final = "to_pandas(), to_polars() and to_arrow() give a table: say result.to_pandas()"
 #: What other tables have.
@@ -77,7 +112,7 @@ class Result:
     _version: str = field(default_factory=lambda: uuid4().hex, init=False)
 
     def __post_init__(self) -> None:
-        check(self.frame, self.columns)
+        check_columns(self.frame, self.columns)
 
     if not TYPE_CHECKING:  # a checker would take every name for known
 
@@ -152,7 +187,7 @@ class Result:
     def __getitem__(self, name: str) -> Released:
         """A column to calculate with."""
         column = named(self.columns, name, role="value", argument="column")
-        return cells.released(self, column)
+        return cells.released_column(self, column)
 
     def value(self, column: str, /, **keys: Any) -> Answer:
         """One cell: ``result.value("n", ward="A")``; without groups ``result.value("n")``.
@@ -171,7 +206,7 @@ class Result:
         The errors still hold: the truth is inside, so no answer moves away from it. But clipped
         noise no longer averages out, so sums over many groups are biased upwards.
         """
-        from discreet.release.adjusting import clip
+        from discreet.release.adjustment import clip
 
         return clip(self)
 
@@ -180,7 +215,7 @@ class Result:
 
         0, if left out, is whole numbers; −3 is thousands.
         """
-        from discreet.release.adjusting import round_to
+        from discreet.release.adjustment import round_to
 
         return round_to(self, digits)
 
@@ -192,7 +227,7 @@ class Result:
         is the old one and how far the count was moved beyond 0. ``value`` names the column of
         counts; it may be left out where there is one.
         """
-        from discreet.release.adjusting import consistent
+        from discreet.release.adjustment import consistent
 
         return consistent(self, total=total, value=value)
 
@@ -203,21 +238,234 @@ class Result:
 
         ``value`` is the name of its column; it may be left out where there is one.
         """
-        from discreet.release.pictures import draw
+        from discreet.release.plot import draw
 
         return draw(self, value)
 
     def __repr__(self) -> str:
-        from discreet.release.showing import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from discreet.release.showing import as_html
 
         return as_html(self)
 
     def __rich__(self) -> Any:
-        from discreet.release.showing import as_rich
 
         return as_rich(self)
+
+
+# -- as text, HTML for notebooks, rich for terminals -----------------------------------------------
+
+
+_MOST_ROWS = 20
+_MOST_COLUMNS = 12
+_LONGEST = 40  # characters of a key
+_MEANING = "± is the 95 % error of each value"
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A heading and its cells, all padded to the same width."""
+
+    heading: str
+    cells: list[str]
+    number: bool
+
+
+def as_text(result: Result) -> str:
+    """The table for a plain terminal."""
+    columns = _columns(result)
+    ruled = ([c.heading, "-" * _width(c.heading), *c.cells] for c in columns)
+    lines = ["  ".join(row).rstrip() for row in zip(*ruled, strict=True)]
+    return "\n".join([*lines, *_more(result), "", *_footer(result)])
+
+
+def as_html(result: Result) -> str:
+    """The table for a notebook; everything that was not written here is escaped."""
+    columns = _columns(result)
+    align = [f'style="text-align: {"right" if c.number else "left"}"' for c in columns]
+
+    def row(tag: str, cells: Iterable[str]) -> str:
+        inside = (
+            f"<{tag} {a}>{escape(c.strip())}</{tag}>" for a, c in zip(align, cells, strict=True)
+        )
+        return f"<tr>{''.join(inside)}</tr>"
+
+    head = row("th", (c.heading for c in columns))
+    body = "\n".join(row("td", cells) for cells in zip(*(c.cells for c in columns), strict=True))
+    below = "<br>".join(escape(line) for line in [*_more(result), *_footer(result)])
+    return (
+        f'<table class="discreet">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n'
+        f'<p style="font-size: 90%">{below}</p>'
+    )
+
+
+def as_rich(result: Result) -> Any:
+    """The table for rich, without markup from the data."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = _columns(result)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(Text(column.heading), no_wrap=column.number)
+    for row in zip(*(c.cells for c in columns), strict=True):
+        table.add_row(*(Text(cell) for cell in row))
+    below = "\n".join([*_more(result), "", *_footer(result)])
+    return Group(table, Text(below, style="dim"))
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+
+def _columns(result: Result) -> list[_Column]:
+    shown = [column for column in result.columns if column.role != "error"]
+    if len(result) == 1 and not result.keys:  # one answer a line
+        answers = [_cells(result, column)[0] for column in shown]
+        names = [text(column.name) for column in shown]
+        return [_padded("", names, number=False), _padded("answer", answers, number=True)]
+    return [
+        _padded(
+            _short(text(column.name)), _cells(result, column), number=_is_number(result, column)
+        )
+        for column in shown[:_MOST_COLUMNS]
+    ]
+
+
+def _cells(result: Result, column: ColumnInfo) -> list[str]:
+    frame = result.frame.slice(0, _MOST_ROWS)
+    values = frame[column.name].to_pylist()
+    if column.role != "value":
+        return [_short(text(value)) for value in values]
+    name = error_column(result, column)
+    errors = [None] * len(values) if name is None else frame[name].to_pylist()
+    pairs = [_pair(column, *cell) for cell in zip(values, errors, strict=True)]
+    # Numbers end, and errors begin, at the ±.
+    left, right = (max((_width(pair[side]) for pair in pairs), default=0) for side in (0, 1))
+    to_right = column.kind != "choice"
+    return [_pad(v, left, right=to_right) + _pad(e, right, right=False) for v, e in pairs]
+
+
+def _is_number(result: Result, column: ColumnInfo) -> bool:
+    import pyarrow as pa
+
+    kind = result.frame.schema.field(column.name).type
+    return column.kind != "choice" and bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _padded(heading: str, cells: list[str], *, number: bool) -> _Column:
+    width = max(map(_width, (heading, *cells)))
+    heading, *cells = (_pad(cell, width, right=number) for cell in (heading, *cells))
+    return _Column(heading, cells, number)
+
+
+def _pair(column: ColumnInfo, value: object, error: float | None) -> tuple[str, str]:
+    error = math.inf if error is None else float(error)
+    if column.kind in OTHER_ERROR:
+        _, right = value_and_error(0, math.ceil(error) if math.isfinite(error) else error)
+        return _short(text(value)), f" ({OTHER_ERROR[column.kind]} ± {right})"
+    value = math.nan if value is None else value
+    left, right = value_and_error(value, error)
+    return left, f" ± {right}"
+
+
+def _more(result: Result) -> list[str]:
+    rows = len(result) - _MOST_ROWS
+    columns = sum(column.role != "error" for column in result.columns) - _MOST_COLUMNS
+    if len(result) == 1 and not result.keys:
+        columns = 0
+    return [
+        f"… and {more:,} more {what}{'s' if more > 1 else ''}"
+        for more, what in ((rows, "row"), (columns, "column"))
+        if more > 0
+    ]
+
+
+def _footer(result: Result) -> list[str]:
+    promise = f"cost {result.cost}; protects {result.protects}"
+    lines = [_MEANING, promise]
+    lines += [f"suppressed: {result.suppressed}"] if result.suppressed else []
+    lines += [f"note: {note}" for note in result.notes]
+    lines += [f"post-processed: {step}" for step in result.steps]
+    return [text(line) for line in lines]
+
+
+# -- widths ----------------------------------------------------------------------------------------
+
+
+def _pad(cell: str, width: int, *, right: bool) -> str:
+    space = " " * (width - _width(cell))
+    return space + cell if right else cell + space
+
+
+def _width(cell: str) -> int:
+    """How many columns of a terminal it takes: wide letters take two, accents none."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in cell)
+    return len(cell) + wide - sum(unicodedata.combining(c) != 0 for c in cell)
+
+
+def _short(cell: str) -> str:
+    return cell if len(cell) <= _LONGEST else cell[: _LONGEST - 1] + "…"
+
+
+# -- a result as bytes, and back -------------------------------------------------------------------
+# What a ledger keeps, so that an answer is paid for once.
+#
+# An Arrow stream; what is not in the table itself stands in its metadata. The noise is the same
+# noise: results that are read again share their origin with the first.
+
+
+_METADATA = b"discreet"
+
+
+def to_bytes(result: Result) -> bytes:
+    """The whole result but its certificate, which follows from it and the charge."""
+    import pyarrow as pa
+
+    facts = {
+        "columns": [asdict(column) for column in result.columns],
+        "cost": result.cost,
+        "guarantee": result.guarantee.to_json(),
+        "notes": result.notes,
+        "origin": result.origin,
+        "protects": result.protects,
+        "suppressed": result.suppressed,
+    }
+    frame = result.frame.replace_schema_metadata({_METADATA: json.dumps(facts).encode()})
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, frame.schema, options=options) as stream:
+        stream.write_table(frame)
+    return bytes(sink.getvalue())
+
+
+def from_bytes(content: bytes) -> Result:
+    """The result as it was."""
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(content) as stream:
+        frame = stream.read_all()
+    facts: dict[str, Any] = json.loads(frame.schema.metadata[_METADATA])
+    return Result(
+        frame.replace_schema_metadata(None),
+        tuple(_column_info(column) for column in facts["columns"]),
+        guarantee=Guarantee.from_json(facts["guarantee"]),
+        cost=facts["cost"],
+        protects=facts["protects"],
+        notes=tuple(facts["notes"]),
+        suppressed=facts["suppressed"],
+        origin=facts["origin"],
+    )
+
+
+def _column_info(fields: dict[str, Any]) -> ColumnInfo:
+    bounds = fields["bounds"]
+    return ColumnInfo(
+        **{
+            **fields,
+            "bounds": None if bounds is None else tuple(bounds),
+            "sources": tuple(fields["sources"]),
+        }
+    )

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.plot import Plot, dressed
-from discreet.release.numbers import text
+from discreet.release.text import text
 from discreet.survey.estimates.text import people
 
 if TYPE_CHECKING:

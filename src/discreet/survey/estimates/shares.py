@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidArgument
 from discreet.hints import meant
 from discreet.lazy import cached_property
-from discreet.release.projection import nearest_with_total
+from discreet.release.adjustment import nearest_with_total
 from discreet.survey.estimates.confidence import (
     About,
     Evidence,

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from discreet.release.numbers import text
+from discreet.release.text import text
 from discreet.survey.estimates.confidence import normal_quantile
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""Front doors over `discreet.Session`."""

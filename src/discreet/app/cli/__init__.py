@@ -1,1 +1,0 @@
-"""The command line: a thin skin over the Python API, one file a group of commands."""

@@ -1,0 +1,255 @@
+"""A ledger and its accounts on the command line: which one, in words, as documents, and new."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from discreet.cli.output import cap_in_words, short
+from discreet.cli.paths import check_ledger_exists, check_ledger_place, check_public_key, key_files
+from discreet.errors import InvalidArgument, Refused
+
+if TYPE_CHECKING:
+    from discreet.cli.options import Budget
+    from discreet.ledger import Account
+    from discreet.ledger.ledger import Ledger
+
+
+# -- which ledger, and its accounts as documents ---------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LedgerOptions:
+    """Which ledger."""
+
+    ledger: Annotated[
+        str,
+        Argument(
+            help="The ledger: a file, or a postgresql:// address.",
+            envvar="DISCREET_LEDGER",
+            metavar="LEDGER",
+        ),
+    ]
+    key: Annotated[
+        str | None,
+        Option(
+            help="The private key that signs the ledger: Ed25519, as PEM.",
+            envvar="DISCREET_KEY",
+            metavar="FILE",
+        ),
+    ] = None
+
+    def open(self, *, create: bool = False) -> Ledger:
+        """The ledger, checked from its first record to its last."""
+        import discreet as dp
+
+        if create:
+            check_ledger_place(self.ledger)
+        else:
+            check_ledger_exists(self.ledger)
+        return dp.Ledger(self.ledger, create=create, key=self.key)
+
+
+@dataclass(frozen=True)
+class ReadOnlyLedgerOptions(LedgerOptions):
+    """Which ledger, where it is only read: the public half of its key will do."""
+
+    public_key: Annotated[
+        str | None,
+        Option(
+            help="Demand that the ledger was made with this key: a file, or 64 hexadecimal digits.",
+            metavar="FILE|HEX",
+        ),
+    ] = None
+
+    @property
+    def key_files(self) -> list[str]:
+        """What signs: no picture may be drawn over it."""
+        return [*key_files(self.key), *key_files(self.public_key)]
+
+    def open(self, *, create: bool = False) -> Ledger:
+        """The ledger, checked from its first record to its last, and against the key."""
+        import discreet as dp
+
+        check_ledger_exists(self.ledger)
+        check_public_key(self.public_key)
+        return dp.Ledger(self.ledger, key=self.key, public_key=self.public_key)
+
+
+def datasets_of(ledger: Ledger, name: str | None) -> list[Account]:
+    """All datasets, or the one that is named."""
+    found = [account for account in ledger.datasets if name in (None, account.name)]
+    if name is not None and not found:
+        raise unknown_dataset(list(ledger.datasets), name)
+    return found
+
+
+def unknown_dataset(there: list[Account], given: str | None = None) -> InvalidArgument:
+    """The error of a dataset that is not named, or not there."""
+    names = ", ".join(account.name for account in there)
+    return InvalidArgument(
+        name="--dataset",
+        expected=f"one of {names}" if there else "a dataset of this ledger, which has none",
+        given="nothing" if given is None else InvalidArgument.describe_parameter(given),
+        hint="" if there else "add one: discreet ledger create LEDGER --dataset NAME --epsilon 3",
+    )
+
+
+def facts_of(ledger: Ledger) -> dict[str, Any]:
+    """What every document about a ledger begins with."""
+    return {"ledger": ledger.location, "id": ledger.id}
+
+
+def spent_without_cap(ledger: Ledger, dataset: str) -> dict[str, Fraction]:
+    """By analyst, what those who have no cap of their own spent of a dataset."""
+    free = {a.name for a in ledger.analysts if a.dataset == dataset and a.filter is None}
+    spent = dict.fromkeys(free, Fraction(0))
+    for entry in ledger.history(dataset) if free else ():
+        if entry.analyst in free:
+            spent[entry.analyst] += entry.costs[0].amount
+    return spent
+
+
+def account_documents(ledger: Ledger, accounts: Iterable[Account]) -> list[dict[str, Any]]:
+    """Accounts as documents, with what was spent also by those who have no cap."""
+    free: dict[str, dict[str, Fraction]] = {}
+    documents = []
+    for account in accounts:
+        told = account_document(account)
+        if account.filter is None and account.dataset is not None:
+            if account.dataset not in free:
+                free[account.dataset] = spent_without_cap(ledger, account.dataset)
+            told["spent"] = free[account.dataset].get(account.name, Fraction(0))
+        documents.append(told)
+    return documents
+
+
+def account_document(account: Account) -> dict[str, Any]:
+    """An account, with its sums as exact numbers."""
+    from discreet.guarantees.filters import sum_of
+
+    kept = account.filter
+    return {
+        "kind": account.kind,
+        "name": account.name,
+        "dataset": account.dataset,
+        "budget": None if account.budget is None else json.loads(account.budget.to_json()),
+        "cap": None if kept is None else sum_of(kept.limit),
+        "spent": None if kept is None else kept.total,
+        "slack": None if kept is None else kept.slack,
+        "spent_slack": None if kept is None else kept.spent_slack,
+        "relation": str(account.relation),
+        "unit": account.unit,
+        "groups": list(account.groups),
+        "releases": account.releases,
+    }
+
+
+# -- a new dataset and its groups, checked before they are made ------------------------------------
+
+
+def check_caps(dataset: str | None, budget: Any, groups: list[str], of_group: Any) -> None:
+    """Every cap has something that it caps."""
+    if dataset is None and (budget is not None or (groups and of_group is None)):
+        raise InvalidArgument(
+            name="--dataset",
+            expected="given with a cap or a group",
+            given="nothing",
+            hint="as in --dataset people --epsilon 3",
+        )
+    if dataset is not None and budget is None:
+        raise InvalidArgument(
+            name="the cap",
+            expected="given with --dataset, as --epsilon, --rho or --mu",
+            given="nothing",
+            hint="it is the most that all answers together may cost one person, and stays fixed; "
+            "as in --epsilon 3",
+        )
+    if of_group is not None and not groups:
+        raise InvalidArgument(
+            name="--group", expected="given with a cap of a group", given="nothing"
+        )
+
+
+def check_names(
+    *,
+    dataset: str | None,
+    unit: str | None = None,
+    groups: Sequence[str] = (),
+    relation: str = "add-remove",
+) -> None:
+    """Names that can be printed, and a relation that there is."""
+    from discreet.ledger.account import read_name
+    from discreet.neighbors import Relation
+
+    Relation.parse(relation)
+    named = [("--dataset", dataset), ("--unit", unit), *(("--group", name) for name in groups)]
+    for option, name in named:
+        if name is not None:
+            read_name(name, argument=option)
+
+
+def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Account]) -> None:
+    """All groups are there, but the one that is made, before any of it is."""
+    made = groups[-1:] if of_group is not None else []
+    for name in groups:
+        if name not in there and name not in made:
+            raise InvalidArgument(
+                name="--group",
+                expected="a group that is there, or the last one with its cap",
+                given=InvalidArgument.describe_parameter(name),
+                hint="to make it, add its cap: --group-epsilon 5, --group-rho or --group-mu",
+            )
+
+
+def check_new(dataset: str | None, there: Sequence[Account]) -> None:
+    """A dataset that is there keeps its groups, so it cannot join one that is made now."""
+    if dataset is not None and any(account.name == dataset for account in there):
+        raise InvalidArgument(
+            name="--dataset",
+            expected="one that is not there yet, since it joins a group when it is added",
+            given=InvalidArgument.describe_parameter(dataset),
+        )
+
+
+def check_kept(
+    name: str,
+    there: Sequence[Account],
+    *,
+    budget: Budget | None,
+    unit: str | None,
+    relation: str,
+    groups: Sequence[str],
+) -> None:
+    """A dataset that is there keeps its cap, who is a person in it, what is hidden, its groups."""
+    from discreet.ledger import Cap
+
+    for account in there:
+        if account.name != name:
+            continue
+        kept = {
+            "its unit is": (_unit(account.unit), _unit(unit)),
+            "its relation is": (str(account.relation), relation),
+            "its groups are": (_names(account.groups), _names(groups)),
+        }
+        if budget is not None and budget != account.budget:
+            kept["its cap is"] = (cap_in_words(account), short(str(Cap.read(budget, None))))
+        for words, (had, given) in kept.items():
+            if had != given:
+                raise Refused(
+                    f'the dataset "{name}" is there already, and {words} {had}, not {given}: '
+                    "that is never changed. Say the same, or add a dataset under another name"
+                )
+
+
+def _unit(unit: str | None) -> str:
+    return "a row" if unit is None else f'the column "{unit}"'
+
+
+def _names(groups: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(groups)) or "none"

@@ -1,0 +1,700 @@
+"""``discreet audit``: try to break a privacy claim, one's own or anybody's.
+
+A target is typed as ``module:name`` or ``file.py:name``. Code that is named so is somebody's own,
+and runs. What it raises on the way is told by class and line alone: its words may quote data.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import importlib.util
+import json
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from typer import Argument, Exit, Option
+
+from discreet.cli import failures
+from discreet.cli.failures import called
+from discreet.cli.options import flat
+from discreet.cli.output import AsJson, console, note, say, show_document
+from discreet.cli.paths import check_outputs
+from discreet.errors import DiscreetError, InvalidArgument
+from discreet.printable import one_line
+
+if TYPE_CHECKING:
+    from discreet.auditor.finding import Finding
+    from discreet.auditor.subject import Subject
+    from discreet.auditor.verify import Verification
+    from discreet.guarantees import Guarantee
+
+
+# -- what is audited -------------------------------------------------------------------------------
+
+
+_SHOWN = 12  # names of a module
+_HOW = "as in survey.py:answer, or package.module:answer"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A thing of a module, and the module, in which names beside it are looked up."""
+
+    module: Any
+    thing: Any
+
+
+def named(text: str, *, option: str) -> Named:
+    """Import what is named; the current folder, and that of a file, can be imported from.
+
+    >>> named("math:floor", option="TARGET").thing(1.5)
+    1
+    """
+    place, _, path = text.rpartition(":")
+    if not place or not all(part.isidentifier() for part in path.split(".")):
+        raise InvalidArgument(
+            name=option,
+            expected="a module or a file, a colon, and a name in it",
+            given=InvalidArgument.describe_parameter(text),
+            hint=_HOW,
+        )
+    module = _module(place, option=option)
+    return Named(module, found_in(module, path, option=option))
+
+
+def found_in(module: Any, path: str, *, option: str) -> Any:
+    """What has this name in a module, dots and all."""
+    thing = module
+    for part in path.split("."):
+        if not hasattr(thing, part):
+            raise InvalidArgument(
+                name=option,
+                expected=f"a name in {module.__name__}",
+                given=InvalidArgument.describe_parameter(path),
+                hint=_names(module, path),
+            )
+        thing = getattr(thing, part)
+    return thing
+
+
+def _names(module: Any, wanted: str) -> str:
+    """The names that a module defines, the nearest first; modules that it imports are not meant."""
+    public = sorted(
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_") and not isinstance(thing, ModuleType)
+    )
+    if not public:
+        return "there is none"
+    near = get_close_matches(wanted, public, n=1)
+    asked = f"did you mean {near[0]}? " if near else ""
+    more = len(public) - _SHOWN
+    shown = ", ".join(public[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return f"{asked}there are {shown}"
+
+
+def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
+    """Two inputs: written out, in Python or JSON, or the name of a pair.
+
+    >>> pair_of("0,1", None), pair_of("[1, 2], [1, 3]", None), pair_of("true, null", None)
+    ((0, 1), ([1, 2], [1, 3]), (True, None))
+    """
+    value = _written(text)
+    if value is None and "," in text:
+        raise InvalidArgument(
+            name="--pair",
+            expected="two inputs, or the name of two",
+            given=InvalidArgument.describe_parameter(text),
+            hint="text needs quotes of its own, as in --pair \"'yes','no'\"",
+        )
+    if value is None:
+        value = _named_or_beside(text, beside, option="--pair")
+    is_list = isinstance(value, tuple | list)
+    if not is_list or len(value) != 2:
+        raise InvalidArgument(
+            name="--pair",
+            expected="two inputs",
+            given=str(len(value)) if is_list else InvalidArgument.describe_data(value),
+            hint="written out, as in --pair 0,1 or --pair '[1, 2], [1, 3]', or the name of two, "
+            "as in --pair survey.py:pair",
+        )
+    return value[0], value[1]
+
+
+def neighbors_of(text: str, beside: Any) -> Iterator[Any]:
+    """Pairs of neighbouring inputs, from a function that yields them or returns one a call."""
+    found = _named_or_beside(text, beside, option="--neighbors")
+    if not callable(found):
+        raise _no_neighbors(InvalidArgument.describe_data(found))
+    return _pairs(found)
+
+
+def _pairs(function: Callable[[], Any]) -> Iterator[Any]:
+    try:
+        first = function()
+        if isinstance(first, Iterator):
+            yield from first
+            return
+        while True:
+            yield first
+            first = function()
+    except (Exception, SystemExit) as error:
+        told = _no_neighbors(f"one that {_raised(error)}")
+    raise told
+
+
+def _no_neighbors(given: str) -> InvalidArgument:
+    return InvalidArgument(
+        name="--neighbors", expected="a function that gives pairs of inputs", given=given
+    )
+
+
+def _named_or_beside(text: str, beside: Any, *, option: str) -> Any:
+    """``module:name``, or a name alone, which is one of the audited module."""
+    if text.isidentifier():
+        return found_in(beside, text, option=option)
+    return named(text, option=option).thing
+
+
+def _written(text: str) -> Any:
+    """Literals of Python, or of JSON; None where there are none."""
+    for reading, words in ((ast.literal_eval, text), (json.loads, f"[{text}]")):
+        try:
+            return reading(words)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
+    return None
+
+
+def _module(place: str, *, option: str) -> Any:
+    is_file = place.endswith(".py")
+    if is_file and not Path(place).is_file():
+        raise InvalidArgument(
+            name=option,
+            expected="a file that is there",
+            given=InvalidArgument.describe_parameter(place),
+            hint=_HOW,
+        )
+    folders = [str(Path.cwd())]
+    if is_file:
+        folders.insert(0, str(Path(place).resolve().parent))
+    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+    try:
+        return _loaded(Path(place)) if is_file else importlib.import_module(place)
+    except (Exception, SystemExit) as error:
+        missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+        unknown = missing is not None and f"{place}.".startswith(f"{missing}.")
+        raise InvalidArgument(
+            name=option,
+            expected="in a module that can be imported",
+            given=f"no module {place}" if unknown else f"one that {_raised(error)}",
+            hint=_HOW if unknown else "import it in Python to see more",
+        ) from None
+
+
+def _loaded(file: Path) -> Any:
+    """A file as a module of its name, once; of another name where that one is taken."""
+    name = file.stem
+    there = sys.modules.get(name)
+    if there is not None and getattr(there, "__file__", None) == str(file.resolve()):
+        return there
+    name = name if there is None else f"{name}_in_{file.resolve().parent.name}"
+    spec = importlib.util.spec_from_file_location(name, file.resolve())
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look a module up by its name
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+@contextmanager
+def told_of(found: Named) -> Iterator[None]:
+    """What the audited code raises, in its own file, is its mistake and not a bug of ours."""
+    files = {getattr(found.module, "__file__", None)}
+    kind = sys.modules.get(type(found.thing).__module__)
+    if not type(found.thing).__module__.startswith("discreet."):
+        files.add(getattr(kind, "__file__", None))
+    try:
+        yield
+    except DiscreetError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        theirs = [frame for frame in frames if frame.filename in files]
+        if not theirs:
+            raise
+        told = InvalidArgument(
+            name="TARGET",
+            expected="one whose law and guarantee can be asked for",
+            given=f"one that {_raised(error, theirs)}",
+        )
+    else:
+        return
+    raise told
+
+
+def _raised(error: BaseException, frames: Sequence[traceback.FrameSummary] | None = None) -> str:
+    """Class and line of what code of others raised; never its words."""
+    last = (traceback.extract_tb(error.__traceback__) if frames is None else frames)[-1:]
+    where = f" in line {last[0].lineno} of {Path(last[0].filename).name}" if last else ""
+    if isinstance(error, SyntaxError) and error.filename:
+        where = f" in line {error.lineno} of {Path(error.filename).name}"
+    return f"raised {type(error).__name__}{where}"
+
+
+# -- the claim -------------------------------------------------------------------------------------
+
+
+#: What the names of a claim, in order, make of it, by the name in discreet.guarantees.
+_NOTIONS: Final = {
+    ("epsilon",): "Pure",
+    ("epsilon", "delta"): "Approx",
+    ("rho",): "ZCDP",
+    ("mu",): "GDP",
+    ("tv",): "TotalVariation",
+}
+_ORDER: Final = ("epsilon", "delta", "rho", "mu", "tv")
+_LETTERS: Final = {"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu"}
+_FORMS: Final = ("epsilon=1", "epsilon=1,delta=1e-5", "rho=0.1", "mu=1", "tv=0.2")
+HOW: Final = "say " + " or ".join(f"--claim {form}" for form in _FORMS)
+
+
+def claim_of(text: str) -> Guarantee:
+    """A guarantee from what was typed; its numbers are exact.
+
+    >>> claim_of("epsilon=1/3"), claim_of("delta=1e-5, epsilon=1")
+    (Pure(epsilon=Fraction(1, 3)), Approx(epsilon=Fraction(1, 1), delta=Fraction(1, 100000)))
+    """
+    from discreet import guarantees
+
+    given: dict[str, str] = {}
+    for part in text.split(","):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        name = _LETTERS.get(name, name)
+        if name in given or name not in _ORDER or not number:
+            raise _unreadable(text)
+        given[name] = number
+    notion = _NOTIONS.get(tuple(name for name in _ORDER if name in given))
+    if notion is None:
+        raise _unreadable(text)
+    kind: Any = getattr(guarantees, notion)
+    with ExitStack() as told:
+        for name in given:
+            told.enter_context(called(f"the {name} of --claim", name))
+        return kind(**given)  # type: ignore[no-any-return]
+
+
+def _unreadable(text: str) -> InvalidArgument:
+    return InvalidArgument(
+        name="--claim",
+        expected="one claim with its numbers",
+        given=InvalidArgument.describe_parameter(text),
+        hint=HOW,
+    )
+
+
+# -- progress --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def shown_progress() -> Iterator[Callable[[float, str], None]]:
+    """A function of the share that is done and what is being done; the bar leaves no trace."""
+    if not _on_a_terminal():
+        yield lambda done, words: None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import TimeElapsedColumn as Elapsed
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Elapsed())
+    with Progress(*columns, console=console(sys.stderr), transient=True) as bar:
+        task = bar.add_task("starting", total=1.0)
+
+        def progress(done: float, words: str) -> None:
+            bar.update(task, completed=done, description=one_line(words))
+
+        yield progress
+
+
+def _on_a_terminal() -> bool:
+    return sys.stderr.isatty()
+
+
+# -- what is said ----------------------------------------------------------------------------------
+
+
+_LONGEST: Final = 60  # letters of an input
+_NOT_RUN: Final = (
+    "not looked at, and nothing drawn: say --pair, since the law is about other inputs than release"
+)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What both routes found; one of them may not have been possible."""
+
+    target: str
+    finding: Finding | None
+    verification: Verification | None
+    suggested: bool = False  #: no pair was given, and those that the law suggests were tried
+    picture: Path | None = None
+
+    @property
+    def violated(self) -> bool:
+        """Whether either route refuted the claim."""
+        return any(route is not None and route.violated for route in self._routes)
+
+    @property
+    def _routes(self) -> tuple[Verification | None, Finding | None]:
+        return self.verification, self.finding
+
+    @property
+    def verdict(self) -> str:
+        """In one line. The silence of a search is never worded as more."""
+        claim = next(route.claim for route in self._routes if route is not None)
+        exact = self.verification
+        if exact is not None and exact.violated:
+            return f"Violated: {claim} is false, by its law"
+        if self.violated:
+            return f"Violated: {claim} is false, by its outputs"
+        if exact is not None and exact.holds and exact.proven:
+            return (
+                f"No violation of {claim} found; its law keeps it, but that the code follows "
+                "its law is not proved"
+            )
+        return f"No violation of {claim} found, which is not a proof"
+
+    @property
+    def _pair(self) -> list[str] | None:
+        """Which inputs were taken; not where they were given, since then they may be data."""
+        if not self.suggested or self.finding is None or self.finding.witness is None:
+            return None
+        return [_short(value) for value in self.finding.witness.pair]
+
+    @property
+    def _pair_words(self) -> list[str]:
+        if self._pair is None:
+            return []
+        return ["No pair was given: pair[0] is {}, pair[1] is {}.".format(*self._pair)]
+
+    def show(self, *, as_json: bool) -> None:
+        """Print it."""
+        if as_json:
+            finding, exact = (
+                route and json.loads(route.to_json()) for route in reversed(self._routes)
+            )
+            facts: dict[str, Any] = {
+                "target": self.target,
+                "violated": self.violated,
+                "verdict": self.verdict,
+            }
+            facts["suggested_pair"] = self._pair
+            routes = {"finding": finding, "verification": exact}
+            show_document("audit", {**facts, **routes, "plot": self.picture and str(self.picture)})
+            return
+        lines = [] if self.finding is None else str(self.finding).splitlines()
+        style = "bold red" if self.violated else "bold yellow"
+        if self.verification is None:
+            say(lines[0], style=style)
+            say(*lines[1:])
+        else:
+            say(self.verdict, style=style)
+            say("", "By its law:", *_indented(str(self.verification).splitlines()))
+            say("", "By its outputs:", *_indented([*self._pair_words, *(lines or [_NOT_RUN])]))
+        if self.picture is not None:
+            note(f"the picture is in {self.picture}")
+
+
+def show_lectures(progress: Callable[[float, str], None], *, as_json: bool) -> bool:
+    """All claims of the lectures, recomputed; whether each holds, or its correction does."""
+    from discreet.lectures.report import report
+
+    progress(0.0, "recomputing the claims")
+    made = report()
+    if as_json:
+        show_document("audit lectures", json.loads(made.to_json()))
+    else:
+        say(*str(made).splitlines())
+    return all(claim.verdict != "wrong as written" for claim in made.claims)
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+# -- the command -----------------------------------------------------------------------------------
+
+
+_LECTURES = "lectures"
+_PICTURES = (".svg", ".png", ".html")
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What is claimed of which neighbours."""
+
+    claim: Annotated[
+        str | None,
+        Option(
+            help="What is promised, exact: epsilon=1, epsilon=1,delta=1e-5, rho=0.1, mu=1 or "
+            "tv=0.2. A mechanism's own guarantee unless given.",
+            metavar="CLAIM",
+        ),
+    ] = None
+    pair: Annotated[
+        str | None,
+        Option(
+            help="Two neighbouring inputs, written in Python or JSON as in 0,1, or the name of "
+            "two: NAME beside the callable, or MODULE:NAME. A mechanism with a law needs none.",
+            metavar="X,Y|NAME",
+        ),
+    ] = None
+    neighbors: Annotated[
+        str | None,
+        Option(
+            help="Instead of --pair: a function without arguments that yields such pairs, or "
+            "returns one a call; the most telling one is sought.",
+            metavar="NAME",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to try, and how sure to be."""
+
+    batched: Annotated[
+        bool,
+        Option("--batched", help="Call it as run(input, size=n), which returns n outputs at once."),
+    ] = False
+    seconds: Annotated[
+        float | None, Option(help="Try for so long; 5 unless given.", metavar="NUMBER")
+    ] = None
+    samples: Annotated[
+        int | None,
+        Option(help="Instead of --seconds: draw so many outputs of each input.", metavar="N"),
+    ] = None
+    confidence: Annotated[
+        float,
+        Option(
+            help="How sure a violation must be; 1 - 1e-9 unless given.",
+            metavar="NUMBER",
+            show_default=False,
+        ),
+    ] = 1 - 1e-9
+
+
+@flat
+def audit(
+    *,
+    target: Annotated[
+        str,
+        Argument(
+            help="What to audit: MODULE:NAME or FILE.py:NAME, a function of one input or a "
+            "mechanism; or the word lectures.",
+            metavar="TARGET",
+        ),
+    ],
+    claimed: Claimed,
+    effort: Effort,
+    plot: Annotated[
+        Path | None,
+        Option(
+            help="Draw both output laws, with the telling event shaded: .svg, .png or .html.",
+            metavar="FILE",
+        ),
+    ] = None,
+    printed: AsJson,
+) -> None:
+    """Try to break a claim: find an event that tells two neighbouring inputs apart.
+
+    Imports and runs the code that is named, and exits with 9 if it finds one.
+
+    No violation found is not a proof. A mechanism with a law is verified exactly too.
+
+    discreet audit lectures checks the lectures that this package grew from.
+
+    \b
+    Example:
+      discreet audit survey.py:answer --claim epsilon=2 --pair 0,1 --seconds 0.5
+      discreet audit survey.py:count --samples 5000 --plot laws.svg
+      discreet audit lectures
+    """
+    if target == _LECTURES:
+        _check_alone(claimed, effort, plot)
+        with shown_progress() as progress:
+            ok = show_lectures(progress, as_json=printed.json)
+        if not ok:
+            raise Exit(failures.FAILED_CHECK)
+        return
+    _check_picture(plot)
+    # What the audited code prints is none of the report.
+    with contextlib.redirect_stdout(sys.stderr):
+        report = _tried(target, claimed, effort)
+    report, unwritten = _drawn(report, plot)
+    report.show(as_json=printed.json)
+    if report.violated:
+        if unwritten is not None:
+            note(failures.message_of(unwritten))
+        raise Exit(failures.VIOLATED)
+    if unwritten is not None:
+        raise unwritten
+
+
+def _drawn(report: Audited, plot: Path | None) -> tuple[Audited, OSError | None]:
+    """With its picture, or why there is none: what was found is worth more than that."""
+    if plot is None or report.finding is None:
+        return report, None
+    try:
+        report.finding.plot().save(plot)
+    except OSError as error:
+        return report, error
+    return replace(report, picture=plot), None
+
+
+def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
+    """The exact route where there is a law, then the statistical one where it can be run."""
+    from discreet.auditor.audit import audit as try_to_break
+    from discreet.auditor.subject import Subject
+
+    found = named(_more_than_a_word(target), option="TARGET")
+    with told_of(found):
+        subject = Subject.of(found.thing)
+    claim = _claim(subject, claimed)
+    given = _inputs(found, claimed)
+    suggested = False
+    run, at_once = subject.drawn(effort.batched)
+    _check_effort(effort)
+    with shown_progress() as progress:
+        with told_of(found):
+            verification = _verified(found.thing, claim, given, progress)
+        if verification is None and not given:
+            raise InvalidArgument(
+                name="--pair",
+                expected="two neighbouring inputs to tell apart",
+                given="nothing",
+                hint="say --pair 0,1, or --neighbors NAME for a function that yields pairs",
+            )
+        if verification is not None and not given:
+            pairs = subject.pairs(claim, verification.worst)
+            if not pairs:
+                return Audited(target, None, verification)
+            given, suggested = {"neighbors": pairs}, True
+        finding = try_to_break(
+            run,
+            claim=claim,
+            seconds=effort.seconds,
+            samples=effort.samples,
+            confidence=effort.confidence,
+            batched=at_once,
+            progress=progress,
+            **given,
+        )
+    return Audited(target, finding, verification, suggested)
+
+
+def _more_than_a_word(target: str) -> str:
+    """A target, where it is not the word lectures misspelt."""
+    if ":" not in target and get_close_matches(target, [_LECTURES]):
+        raise InvalidArgument(
+            name="TARGET",
+            expected="MODULE:NAME, FILE.py:NAME or the word lectures",
+            given=InvalidArgument.describe_parameter(target),
+            hint="did you mean lectures?",
+        )
+    return target
+
+
+def _check_effort(effort: Effort) -> None:
+    if effort.seconds is not None and effort.samples is not None:
+        raise InvalidArgument(
+            name="--seconds and --samples", expected="given one at a time", given="both"
+        )
+
+
+def _claim(subject: Subject, claimed: Claimed) -> Guarantee:
+    if claimed.claim is None and subject.claim is None:
+        raise InvalidArgument(name="--claim", expected="given", given="nothing", hint=HOW)
+    return subject.claimed(None if claimed.claim is None else claim_of(claimed.claim))
+
+
+def _inputs(found: Named, claimed: Claimed) -> dict[str, Any]:
+    if claimed.pair is not None and claimed.neighbors is not None:
+        raise InvalidArgument(
+            name="--pair and --neighbors", expected="given one at a time", given="both"
+        )
+    if claimed.pair is not None:
+        return {"pair": pair_of(claimed.pair, found.module)}
+    if claimed.neighbors is not None:
+        return {"neighbors": neighbors_of(claimed.neighbors, found.module)}
+    return {}
+
+
+def _verified(
+    thing: Any, claim: Guarantee, given: dict[str, Any], progress: Any
+) -> Verification | None:
+    """By the laws themselves, on all neighbours that the mechanism knows, or on the given pair."""
+    if not hasattr(thing, "law"):
+        return None
+    from discreet.auditor.verify import verify
+
+    pairs = None if hasattr(thing, "inputs") else [given["pair"]] if "pair" in given else None
+    if pairs is None and not hasattr(thing, "inputs"):
+        return None
+    progress(0.0, "exact route")
+    return verify(thing, claim, pairs=pairs)
+
+
+def _check_picture(plot: Path | None) -> None:
+    check_outputs({"--plot": plot})
+    if plot is not None and plot.suffix.lower() not in _PICTURES:
+        raise InvalidArgument(
+            name="--plot",
+            expected="a name that ends in .svg, .png or .html",
+            given=InvalidArgument.describe_parameter(str(plot)),
+        )
+    if plot is not None:
+        _try_to_write(plot)
+
+
+def _try_to_write(plot: Path) -> None:
+    """Before anything is drawn; some folders let nobody in who was told that they may."""
+    there = plot.exists()
+    try:
+        plot.open("ab").close()
+        if not there:
+            plot.unlink()
+    except OSError as error:
+        reason = (error.strerror or "it cannot be used").lower()
+        raise InvalidArgument(
+            name="--plot",
+            expected="a file that can be written",
+            given=f"{InvalidArgument.describe_parameter(str(plot))}: {reason}",
+        ) from None
+
+
+def _check_alone(claimed: Claimed, effort: Effort, plot: Path | None) -> None:
+    if (claimed, effort, plot) != (Claimed(), Effort(), None):
+        raise InvalidArgument(
+            name=_LECTURES,
+            expected="given without other options than --json",
+            given="more",
+            hint="a file of that name is meant by lectures.py:NAME",
+        )

@@ -1,0 +1,48 @@
+"""``discreet key``: keys that sign ledgers and certificates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Context, Typer
+
+from discreet.cli.options import flat
+from discreet.cli.output import AsJson, say, show_document
+from discreet.cli.paths import check_outputs
+
+key_app = Typer(name="key")
+
+
+@key_app.callback(invoke_without_command=True)
+def key(context: Context) -> None:
+    """Keys that sign ledgers and certificates."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@key_app.command("create")
+@flat
+def create_key(
+    file: Annotated[Path, Argument(help="Where the private key goes.", metavar="FILE")],
+    printed: AsJson,
+) -> None:
+    """Make a key: the private half in FILE, for you alone; the public half in FILE.pub.
+
+    \b
+    Example:
+      discreet key create office.key
+    """
+    from discreet.signing import create_key
+
+    check_outputs({"FILE": file})
+    public = create_key(file)
+    beside = file.with_name(file.name + ".pub")
+    if printed.json:
+        show_document("key create", {"file": str(file), "public_file": str(beside), "key": public})
+        return
+    say(
+        f"the private key is in {file}: keep it to yourself",
+        f"the public key is in {beside}: hand it out",
+        public,
+    )

@@ -1,0 +1,125 @@
+"""The front door: ``discreet``, its commands, and how they end."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+import discreet
+from discreet.cli import audit, demo, failures, key, ledger, survey, verify
+from discreet.cli import release as asking
+from discreet.cli.output import console, show_document
+from discreet.errors import InvalidArgument
+from discreet.printable import one_line
+
+# The class of typer's own complaints; where it lives depends on the version of typer.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+app = typer.Typer(
+    name="discreet",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+@app.callback(invoke_without_command=True)
+def front(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --version: print one JSON document.")
+    ] = False,
+) -> None:
+    """Statistics about people with differential privacy that you can check.
+
+    A first release, from a table and a budget to an answer with error bars:
+
+    \b
+    Example:
+      discreet ledger create people.ledger --dataset people --unit person \\
+        --epsilon 3
+      discreet explain people.csv --unit person --count --epsilon 0.5
+      discreet release people.csv --unit person --count --epsilon 0.5 \\
+        --ledger people.ledger
+      discreet ledger show people.ledger
+    """
+    if version and as_json:
+        show_document("version", {"version": discreet.__version__})
+    elif version:
+        print(f"discreet {discreet.__version__}")
+    elif context.invoked_subcommand is None and as_json:
+        raise InvalidArgument(
+            name="--json",
+            expected="given with --version or after a command",
+            given="alone",
+            hint="discreet --help lists the commands",
+        )
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+app.command("release")(asking.release)
+app.command("explain")(asking.explain)
+app.command("verify")(verify.verify)
+app.command("audit")(audit.audit)
+app.add_typer(ledger.ledger_app)
+app.add_typer(key.key_app)
+app.add_typer(survey.survey_app)
+app.command("demo")(demo.demo)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; what is returned is the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
+    # An interrupt may leave a cursor open; what the pool has to say of it helps nobody.
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that cannot show δ is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        ended = app(given, prog_name="discreet", standalone_mode=False)
+        sys.stdout.flush()
+        if ended == failures.INTERRUPTED:  # so some versions of typer return it
+            raise KeyboardInterrupt
+        return ended if isinstance(ended, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain(failures.interrupted_document(), failures.INTERRUPTED, as_json=as_json)
+    except SystemExit:
+        return failures.CLOSED  # so rich ends where nobody reads on; nothing else ends so
+    except BrokenPipeError:
+        # Nobody reads on. What Python would still flush at its end goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return failures.CLOSED
+    except _UsageError as error:
+        return _complain(failures.usage_document(_usage(error)), 2, as_json=as_json)
+    except Exception as error:
+        return _complain(failures.document_of(error), failures.code_of(error), as_json=as_json)
+
+
+def _usage(error: Any) -> str:
+    message = str(error.format_message()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "discreet"
+    return f"{message}; see {path} --help"
+
+
+def _complain(document: dict[str, Any], code: int, *, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps(document, indent=2, ensure_ascii=False), file=sys.stderr)
+    else:
+        out = console(sys.stderr)
+        out.print("error: ", style="bold red", end="")
+        out.print(one_line(document["error"]["message"]), soft_wrap=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

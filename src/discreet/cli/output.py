@@ -1,0 +1,279 @@
+"""Everything that is printed goes through here: no markup from names, colour on terminals only.
+
+With ``--json`` a command prints one document on standard output, ``{"command": ..., "result":
+...}``, and an error is one document on standard error, ``{"error": {...}}``. Amounts have six
+digits on a screen, and are exact in a document. Where an answer goes is checked before anything
+is charged.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, time
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
+
+from typer import Option
+
+from discreet.cli.paths import check_outputs
+from discreet.errors import InvalidArgument
+from discreet.printable import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from discreet.ledger import Account
+    from discreet.release import Result
+
+
+# -- lines and documents ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AsJson:
+    """Every command has it."""
+
+    json: Annotated[bool, Option("--json", help="Print one JSON document instead of text.")] = False
+
+
+def console(file: TextIO | None = None) -> Console:
+    """Where text goes: as wide as the terminal, never wrapped by us when it is piped."""
+    from rich.console import Console
+
+    return Console(file=file or sys.stdout, markup=False, emoji=False, highlight=False)
+
+
+def say(*lines: str, style: str | None = None) -> None:
+    """Plain lines on standard output; what a terminal would obey is replaced."""
+    out = console()
+    for line in lines:
+        out.print(one_line(line), style=style, soft_wrap=True)
+
+
+def note(line: str) -> None:
+    """A line beside the answer, on standard error."""
+    console(sys.stderr).print(one_line(line), style="dim", soft_wrap=True)
+
+
+def show_document(command: str, result: Mapping[str, Any]) -> None:
+    """The one JSON shape of results."""
+    print(document(command, result))
+
+
+def document(command: str, result: Mapping[str, Any]) -> str:
+    """The same as text.
+
+    >>> print(document("key create", {"file": "a.pem", "size": Fraction(1, 3)}))
+    {
+      "command": "key create",
+      "result": {
+        "file": "a.pem",
+        "size": "1/3"
+      }
+    }
+    """
+    whole = {"command": command, "result": plain(result)}
+    return json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """A value of JSON: exact numbers as text, dates in ISO form, what is unknown as null."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case Fraction():
+            return str(value)
+        case Decimal():
+            whole = value == value.to_integral_value()
+            return int(value) if whole else str(value)
+        case date() | time():
+            return value.isoformat()
+        case Mapping():
+            return {str(name): plain(one) for name, one in value.items()}
+        case list() | tuple():
+            return [plain(one) for one in value]
+    return str(value)
+
+
+# -- amounts of privacy ----------------------------------------------------------------------------
+
+
+_NUMBER: Final = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
+
+
+def short(words: str) -> str:
+    """Words with numbers of at most six digits.
+
+    >>> short("ε = 2 at δ = 1e-06, kept as ρ = 0.0834417210567")
+    'ε = 2 at δ = 1e-06, kept as ρ = 0.0834417'
+    """
+    return _NUMBER.sub(lambda found: f"{float(found[0]):.6g}", words)
+
+
+def in_words(notion: Any, amount: Fraction, slack: Fraction) -> str:
+    """ε, ρ or μ², and δ₀ if there is any."""
+    from discreet.guarantees import filters
+
+    return short(filters.in_words(notion, amount, slack))
+
+
+def cap_in_words(account: Account) -> str:
+    """The cap as stated, and what it is kept as."""
+    from discreet.ledger import Cap
+
+    assert account.budget is not None and account.filter is not None
+    return short(str(Cap.read(account.budget, account.filter.slack)))
+
+
+# -- where an answer goes --------------------------------------------------------------------------
+
+
+_ANSWER = "The answer"
+_FORMATS = ("table", "csv", "json")
+_SUFFIXES = (".csv", ".parquet", ".json")
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """How an answer is printed and where it is written."""
+
+    output: Annotated[
+        Path | None,
+        Option(
+            help="Write the answer to this file: .csv, .parquet or .json.",
+            metavar="FILE",
+            rich_help_panel=_ANSWER,
+        ),
+    ] = None
+    format: Annotated[
+        str | None,
+        Option(
+            help="How to print it: as a table unless given; --json is the same as --format json.",
+            metavar="table|csv|json",
+            rich_help_panel=_ANSWER,
+        ),
+    ] = None
+    certificate: Annotated[
+        Path | None,
+        Option(
+            help="Write the certificate of the release to this file.",
+            metavar="FILE",
+            rich_help_panel=_ANSWER,
+        ),
+    ] = None
+    force: Annotated[
+        bool,
+        Option(
+            "--force",
+            help="Let --output and --certificate write over files that are there.",
+            rich_help_panel=_ANSWER,
+        ),
+    ] = False
+
+    def check_format(self, *, as_json: bool) -> None:
+        """Refuse a format that is none, and two of them."""
+        if self.format is not None and self.format not in _FORMATS:
+            raise InvalidArgument(
+                name="--format",
+                expected="table, csv or json",
+                given=InvalidArgument.describe_parameter(self.format),
+            )
+        if as_json and self.format not in (None, "json"):
+            raise InvalidArgument(
+                name="--format",
+                expected="left out with --json, which prints one document",
+                given=InvalidArgument.describe_parameter(self.format),
+                hint="--output FILE writes the table as well, as .csv or .parquet",
+            )
+
+    def check(self, *, kept: Iterable[str], as_json: bool) -> None:
+        """Refuse what could not be written, before anything is charged, and what is ``kept``."""
+        self.check_format(as_json=as_json)
+        if self.output is not None and self.output.suffix.lower() not in _SUFFIXES:
+            raise InvalidArgument(
+                name="--output",
+                expected="a name that ends in .csv, .parquet or .json",
+                given=InvalidArgument.describe_parameter(self.output.suffix),
+            )
+        places = {"--output": self.output, "--certificate": self.certificate}
+        check_outputs(places, kept=kept, new=not self.force)
+
+    @property
+    def is_asked(self) -> bool:
+        """Was any of these options given?"""
+        return self != AnswerOptions()
+
+    def deliver(
+        self,
+        result: Result,
+        *,
+        command: str = "release",
+        facts: Mapping[str, Any] = MappingProxyType({}),
+        beside: Iterable[str] = (),
+        as_json: bool,
+    ) -> None:
+        """Write the files, then print, with lines ``beside`` the table."""
+        text = document(command, {**result_document(result), **facts})
+        if self.certificate is not None:
+            result.certificate.save(self.certificate)
+        if self.output is not None:
+            write_result(result, self.output, text)
+            if not as_json and self.format != "json":
+                note(f"written to {self.output}")
+        if as_json or self.format == "json":
+            print(text)
+        elif self.format == "csv":
+            sys.stdout.write(str(result.to_csv()).replace("\r\n", "\n"))
+            for line in beside:
+                note(line)
+        else:
+            show_result(result)
+            say(*beside)
+
+
+def show_result(result: Result) -> None:
+    """A table: in colour and fitted to a terminal, plain and in full width when piped."""
+    result = replace(result, cost=short(result.cost))
+    if sys.stdout.isatty():
+        console().print(result)
+    else:
+        print(result)
+    if len(result) > 20 or len(result.columns) > 24:  # where tables are cut
+        note("the table is cut: --format csv prints all of it, --output FILE writes it")
+
+
+def write_result(result: Result, path: Path, text: str) -> None:
+    """The answer as a file, by the ending of its name."""
+    match path.suffix.lower():
+        case ".csv":
+            result.to_csv(path)
+        case ".parquet":
+            result.to_parquet(path)
+        case _:
+            path.write_text(text + "\n", encoding="utf-8")
+
+
+def result_document(result: Result) -> dict[str, Any]:
+    """A released table as a document."""
+    columns = [
+        {"name": c.name, "role": c.role, "kind": c.kind or None, "of": c.of} for c in result.columns
+    ]
+    return {
+        "columns": columns,
+        "rows": result.to_dicts(),
+        "cost": result.cost,
+        "protects": result.protects,
+        "guarantee": json.loads(result.guarantee.to_json()),
+        "notes": list(result.notes),
+        "suppressed": result.suppressed,
+    }

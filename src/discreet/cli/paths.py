@@ -1,0 +1,205 @@
+"""Files that are named on a command line: what may be written, ledgers, public keys.
+
+Nothing is written over what is read, what keeps the budget, or each other. All of it is checked
+before anything is charged: an answer that cannot be written is paid for and lost, and a ledger or
+a table that was written over is gone. A missing ledger is never made unasked, and what is left of
+one is never taken for none.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from discreet.errors import InvalidArgument
+
+# -- files that are written ------------------------------------------------------------------------
+
+
+_LEDGER = ("", ".head", "-wal", "-shm", "-journal")  # beside the file of a ledger
+
+
+def check_outputs(
+    outputs: Mapping[str, Path | None], *, kept: Iterable[str] = (), new: bool = False
+) -> None:
+    """Every output by its option; ``kept`` are paths and patterns that none of them may hit, and
+    where they must be ``new``, no file is written over."""
+    places = {option: path for option, path in outputs.items() if path is not None}
+    read = list(kept)
+    for option, path in places.items():
+        _check_folder(option, path)
+        if any(_is_same(path, one) or _matches(path, one) for one in read):
+            raise InvalidArgument(
+                name=option,
+                expected="another file than those that are read or hold the budget",
+                given=InvalidArgument.describe_parameter(str(path)),
+            )
+        if new and path.is_file():
+            raise InvalidArgument(
+                name=option,
+                expected="a file that is not there yet",
+                given=InvalidArgument.describe_parameter(str(path)),
+                hint="choose another name, or say --force to write over it",
+            )
+    for option, path in places.items():
+        if any(other != option and _is_same(path, str(places[other])) for other in places):
+            raise InvalidArgument(
+                name=" and ".join(sorted(places)),
+                expected="files of their own",
+                given=f"{InvalidArgument.describe_parameter(str(path))} for both",
+            )
+
+
+def ledger_files(ledger: str | None) -> list[str]:
+    """The files of a ledger; none for one in a database."""
+    if ledger is None or "://" in ledger:
+        return []
+    return [f"{ledger}{ending}" for ending in _LEDGER]
+
+
+def key_files(key: str | None) -> list[str]:
+    """Both halves of a key, from either."""
+    if key is None:
+        return []
+    return [key, f"{key}.pub", *([key.removesuffix(".pub")] if key.endswith(".pub") else [])]
+
+
+def _check_folder(option: str, path: Path) -> None:
+    folder = path.absolute().parent
+    if not folder.is_dir() or path.is_dir():
+        raise InvalidArgument(
+            name=option,
+            expected="a file in a folder that exists",
+            given=InvalidArgument.describe_parameter(str(path)),
+        )
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InvalidArgument(
+            name=option,
+            expected="a file that may be written",
+            given=InvalidArgument.describe_parameter(str(path)),
+        )
+
+
+def _is_same(path: Path, other: str) -> bool:
+    """One file, there already or not yet, by whatever name."""
+    there = Path(other)
+    if path.resolve() == there.resolve():
+        return True
+    return path.exists() and there.exists() and path.samefile(there)
+
+
+def _matches(path: Path, pattern: str) -> bool:
+    """Would a pattern take this file for data, now or the next time it is read?"""
+    if not glob.has_magic(pattern) or Path(pattern).exists():
+        return False
+    if any(_is_same(path, match) for match in glob.iglob(pattern)):
+        return True
+    wanted = Path(pattern).absolute().parts
+    for form in (path.absolute(), path.resolve()):
+        if len(form.parts) == len(wanted) and all(map(fnmatchcase, form.parts, wanted)):
+            return True
+    return False
+
+
+# -- is there a ledger? ----------------------------------------------------------------------------
+
+
+_SQLITE = b"SQLite format 3\0"  # the first bytes of every database of SQLite
+
+
+def ledger_exists(ledger: str) -> bool:
+    """Is there such a file, or its head? What is behind an address shows when it is opened."""
+    return "://" in ledger or Path(ledger).exists() or Path(f"{ledger}.head").exists()
+
+
+def check_ledger_exists(ledger: str) -> None:
+    """Refuse a ledger that is missing, or a file that is none."""
+    if not ledger_exists(ledger):
+        raise InvalidArgument(
+            name="the ledger",
+            expected="a file that is there",
+            given=InvalidArgument.describe_parameter(ledger),
+            hint="if there was one, restore it, since a new one would forget what was spent; for "
+            f"a first one: discreet ledger create {shlex.quote(ledger)} --dataset NAME --epsilon 3",
+        )
+    _check_is_ledger(ledger)
+
+
+def check_ledger_place(ledger: str) -> None:
+    """Refuse a place where no ledger can be made."""
+    if "://" in ledger:
+        return
+    folder = Path(ledger).absolute().parent
+    if not folder.is_dir():
+        raise InvalidArgument(
+            name="the ledger",
+            expected="in a folder that is there",
+            given=InvalidArgument.describe_parameter(ledger),
+            hint="make the folder first",
+        )
+    _check_is_ledger(ledger)
+
+
+def ledger_in_a_command(ledger: str) -> str:
+    """How a ledger is written in a command that is suggested: an address may hold a password."""
+    return "LEDGER" if "://" in ledger else shlex.quote(ledger)
+
+
+def _check_is_ledger(ledger: str) -> None:
+    """A file of another kind is no ledger; one with a head beside it is a damaged one."""
+    path = Path(ledger)
+    if "://" in ledger or not path.exists() or Path(f"{ledger}.head").exists():
+        return
+    if path.is_file():
+        with open(path, "rb") as file:
+            start = file.read(len(_SQLITE))
+        if start == _SQLITE:
+            return
+    raise InvalidArgument(
+        name="the ledger",
+        expected="the file of a ledger",
+        given=f"{InvalidArgument.describe_parameter(ledger)}, which is not one",
+        hint="discreet ledger create makes one under a new name",
+    )
+
+
+# -- public keys -----------------------------------------------------------------------------------
+
+
+_DIGITS = 64
+
+
+def check_public_key(key: str | None) -> None:
+    """Refuse a file that is not there, and a private key: whoever checks should not have one."""
+    if key is None or is_hexadecimal(key):
+        return
+    path = Path(key)
+    if not path.is_file():
+        raise InvalidArgument(
+            name="--public-key",
+            expected=f"a file, or {_DIGITS} hexadecimal digits",
+            given=f"the name of none: there is no file {key}",
+        )
+    with open(path, "rb") as file:
+        content = file.read(4096)
+    if b"PRIVATE KEY" in content:
+        beside = f"{path.name}.pub"
+        raise InvalidArgument(
+            name="--public-key",
+            expected="the public half of a key",
+            given="the private one, which signs and stays with its owner",
+            hint=f"the public one is in {beside}, or in what its owner handed out",
+        )
+
+
+def is_hexadecimal(text: str, digits: int = _DIGITS) -> bool:
+    """Are these so many hexadecimal digits?
+
+    >>> is_hexadecimal("ab" * 32), is_hexadecimal("office.key.pub")
+    (True, False)
+    """
+    return len(text) == digits and set(text.lower()) <= set("0123456789abcdef")

@@ -1,0 +1,476 @@
+"""What is typed about rows, values and aggregates, read into the language of queries.
+
+Conditions, as in ``--where "age >= 18"``, are read by a parser of our own, never run::
+
+    condition  = term { "or" term }
+    term       = factor { "and" factor }
+    factor     = "not" factor | "(" condition ")" | comparison
+    comparison = column ("==" | "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") value
+               | column ["not"] "in" "(" value { "," value } ")"
+               | column "is" ["not"] "null"
+               | column                          (of true and false)
+
+A column stands on the left, in double quotes if its name needs them. A value is a number, a date
+such as 2026-01-31, true or false, or text in quotes. Aggregates are typed as in
+``--mean income:0:200000`` or ``--mean pay=income:0:9``.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import glob
+import operator
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import discreet as dp
+from discreet.cli.failures import called
+from discreet.engines.files import no_such_file
+from discreet.errors import InvalidArgument
+from discreet.numeric.exact import integer
+from discreet.query.aggregates import Aggregate
+from discreet.query.row import Cell, Row
+from discreet.query.schema import Schema, Type
+
+# -- values and lists ------------------------------------------------------------------------------
+
+
+INTEGER: Final = re.compile(r"[+-]?\d{1,19}")
+REAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
+_HOW: Final = {
+    Type.INTEGER: "a whole number such as 12",
+    Type.BOOLEAN: "true or false",
+    Type.DATE: "a date such as 2026-01-31",
+    Type.TIMESTAMP: "a moment such as 2026-01-31T12:00:00",
+}
+
+
+def listed(text: str, *, option: str) -> list[str]:
+    """The items of a list with commas; an item that holds a comma is put in double quotes.
+
+    >>> listed('a, b,"c, d"', option="--keys")
+    ['a', 'b', 'c, d']
+    """
+    try:
+        rows = list(csv.reader([text], skipinitialspace=True, strict=True))
+    except csv.Error:
+        rows = []
+    items = [item.strip() for item in rows[0]] if len(rows) == 1 else []
+    if not items or "" in items:
+        raise InvalidArgument(
+            name=option,
+            expected="a list with commas, without empty items",
+            given=InvalidArgument.describe_parameter(text),
+            hint="as in a,b,c; put an item that holds a comma in double quotes, as in 'a,\"b, c\"'",
+        )
+    return items
+
+
+def typed(text: str, kind: Type, *, option: str) -> Any:
+    """Text as a value of a column's type; text stays text.
+
+    >>> typed("12", Type.INTEGER, option="--keys"), typed("12", Type.TEXT, option="--keys")
+    (12, '12')
+    """
+    value = _read_value(text, kind)
+    if value is None:
+        raise InvalidArgument(
+            name=option,
+            expected=f"{_HOW[kind]}, since the column is of type {kind}",
+            given=InvalidArgument.describe_parameter(text),
+            hint="--schema column=text reads the column as text",
+        )
+    return value
+
+
+def _read_value(text: str, kind: Type) -> Any:
+    match kind:
+        case Type.INTEGER:
+            return int(text) if INTEGER.fullmatch(text) else None
+        case Type.BOOLEAN:
+            return {"true": True, "false": False}.get(text.lower())
+        case Type.DATE | Type.TIMESTAMP:
+            reader = datetime.date if kind is Type.DATE else datetime.datetime
+            try:
+                return reader.fromisoformat(text)
+            except ValueError:
+                return None
+    return text
+
+
+# -- conditions on rows ----------------------------------------------------------------------------
+
+
+_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<sign>==|!=|<>|<=|>=|=|<|>|[()\[\],])"
+    r"|'(?P<single>(?:[^']|'')*)'|\"(?P<double>(?:[^\"]|\"\")*)\"|`(?P<back>[^`]*)`"
+    r"|(?P<word>[^\s=!<>()\[\],'\"`]+))"
+)
+_COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "==": operator.eq,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_LONGEST, _DEEPEST = 4_000, 50
+_SHAPE = "a condition such as age >= 18, city == 'A' or city in ('A', 'B')"
+
+
+def condition(text: str, schema: Schema) -> Callable[[Row], Cell]:
+    """The condition as a function of a row, for ``Table.where``.
+
+    >>> from discreet.query.expressions import in_words
+    >>> schema = Schema.of({"age": "integer", "city": "text"})
+    >>> adults = condition("age >= 18 and city in ('A', 'B')", schema)
+    >>> in_words(adults(Row(schema)).expression)
+    "(age >= 18) & (city in ('A', 'B'))"
+    """
+    return lambda row: _ConditionReader(text, schema, row).whole()
+
+
+class _ConditionReader:
+    """Reads tokens from the left; each method takes what it understands, or refuses."""
+
+    def __init__(self, text: str, schema: Schema, row: Row) -> None:
+        self._text, self._schema, self._row = text, schema, row
+        self._tokens = self._split()
+        self._place = self._depth = 0
+
+    def whole(self) -> Cell:
+        made = self._condition()
+        if self._kind() != "end":
+            raise self._refused(f"what stands after {self._before()} is not understood")
+        return made
+
+    # -- the grammar -------------------------------------------------------------------------------
+
+    def _condition(self) -> Cell:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._refused("it has too many parentheses")
+        made = self._term()
+        while self._takes("or"):
+            made = made | self._term()
+        self._depth -= 1
+        return made
+
+    def _term(self) -> Cell:
+        made = self._factor()
+        while self._takes("and"):
+            made = made & self._factor()
+        return made
+
+    def _factor(self) -> Cell:
+        negated = False
+        while self._takes("not"):
+            negated = not negated
+        if self._takes_sign("("):
+            made = self._condition()
+            if not self._takes_sign(")"):
+                raise self._refused('a ")" is missing')
+        else:
+            made = self._comparison()
+        return ~made if negated else made
+
+    def _comparison(self) -> Cell:
+        kind, name = self._next()
+        if kind not in ("word", "quoted"):
+            raise self._refused("a column's name is missing")
+        cell, column = self._row[name], self._schema[name].type
+        if self._takes("is"):
+            absent = not self._takes("not")
+            if not self._takes("null"):
+                raise self._refused('"is" is followed by null or not null')
+            return cell.is_null() if absent else cell.is_not_null()
+        negated = self._takes("not")
+        if self._takes("in"):
+            listed = cell.is_in(self._values(column))
+            return ~listed if negated else listed
+        if not negated and self._ends():
+            if column is not Type.BOOLEAN:  # cells of a CSV file have no type before they are used
+                raise self._refused(f'if "{name}" holds true and false, say {name} == true')
+            alone: Cell = operator.eq(cell, True)
+            return alone
+        kind, sign = self._next()
+        if negated or kind != "sign" or sign not in _COMPARE:
+            raise self._refused("after the column comes ==, !=, <, <=, >, >=, in or is")
+        made: Cell = _COMPARE[sign](cell, self._value(column))
+        return made
+
+    def _values(self, column: Type) -> list[Any]:
+        closing = {"(": ")", "[": "]"}.get(self._next()[1], "")
+        if not closing:
+            raise self._refused('"in" is followed by a list such as (1, 2)')
+        values = [self._value(column)]
+        while self._takes_sign(","):
+            values.append(self._value(column))
+        if not self._takes_sign(closing):
+            raise self._refused(f'a "{closing}" is missing')
+        return values
+
+    def _value(self, column: Type) -> Any:
+        kind, text = self._next()
+        if kind == "quoted":
+            dated = column in (Type.DATE, Type.TIMESTAMP)
+            return typed(text, column, option="--where") if dated else text
+        value = _bare(text) if kind == "word" else None
+        if column is Type.TIMESTAMP and type(value) is datetime.date:
+            return datetime.datetime.combine(value, datetime.time())  # the day begins then
+        if value is None:
+            raise self._refused("a value is a number, a date, true, false, or text in quotes")
+        return value
+
+    # -- tokens ------------------------------------------------------------------------------------
+
+    def _split(self) -> list[tuple[str, str]]:
+        text = self._text.strip()
+        if not text or len(text) > _LONGEST:
+            raise self._refused(f"it has from 1 to {_LONGEST:,} characters")
+        tokens, place = [], 0
+        while place < len(text):
+            found = _TOKEN.match(text, place)
+            if found is None:
+                raise self._refused("a quote is opened and not closed, or a sign is unknown")
+            kind, part = str(found.lastgroup), found[str(found.lastgroup)]
+            mark = {"single": "'", "double": '"'}.get(kind, "")
+            quoted = kind in ("single", "double", "back")
+            part = part.replace(mark * 2, mark) if mark else part
+            tokens.append(("quoted" if quoted else kind, part))
+            place = found.end()
+        return tokens
+
+    def _ends(self) -> bool:
+        """Is the column followed by nothing that belongs to it?"""
+        if self._kind() == "end":
+            return True
+        kind, part = self._tokens[self._place]
+        return (kind, part.lower()) in (("word", "and"), ("word", "or"), ("sign", ")"))
+
+    def _kind(self) -> str:
+        return self._tokens[self._place][0] if self._place < len(self._tokens) else "end"
+
+    def _next(self) -> tuple[str, str]:
+        if self._kind() == "end":
+            raise self._refused("it ends too early")
+        self._place += 1
+        return self._tokens[self._place - 1]
+
+    def _takes(self, word: str) -> bool:
+        return self._takes_if("word", word)
+
+    def _takes_sign(self, sign: str) -> bool:
+        return self._takes_if("sign", sign)
+
+    def _takes_if(self, kind: str, part: str) -> bool:
+        found = self._kind() == kind and self._tokens[self._place][1].lower() == part
+        self._place += found
+        return found
+
+    def _before(self) -> str:
+        return f'"{self._tokens[self._place - 1][1][:20]}"'
+
+    def _refused(self, hint: str) -> InvalidArgument:
+        given = InvalidArgument.describe_parameter(self._text)
+        return InvalidArgument(name="--where", expected=_SHAPE, given=given, hint=hint)
+
+
+def _bare(word: str) -> Any:
+    """A value without quotes: a number, a date, a moment, true or false; None if it is none."""
+    if INTEGER.fullmatch(word):
+        return int(word)
+    if REAL.fullmatch(word):
+        return float(word)
+    for reader in (datetime.date, datetime.datetime):
+        try:
+            return reader.fromisoformat(word)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(word.lower())
+
+
+# -- aggregates ------------------------------------------------------------------------------------
+
+
+Named = tuple[str, Aggregate]
+
+
+def bounded(option: str, texts: list[str]) -> Iterator[Named]:
+    """``--sum``, ``--mean``, ``--median``, ``--variance`` and ``--std``: a column, two bounds.
+
+    >>> [(name, mean)] = bounded("mean", ["pay=income:0:0.5"])
+    >>> name, mean.bounds
+    ('pay', (Fraction(0, 1), Fraction(1, 2)))
+    """
+    build: Callable[..., Aggregate] = getattr(dp, option)
+    for text in texts:
+        name, (column, lower, upper) = _from_right(
+            text, f"--{option}", ("column", "lower", "upper")
+        )
+        with called(f"the bounds of --{option}", "bounds"):
+            made = build(column, bounds=(lower, upper))
+        yield name or f"{option}_{column}", made
+
+
+def quantiles(texts: list[str]) -> Iterator[Named]:
+    """``--quantile``: a column, one share or several with commas, two bounds.
+
+    >>> [name for name, _ in quantiles(["income:0.9:0:9", "income:0.25,0.75:0:9"])]
+    ['p90_income', 'quantile_income']
+    """
+    parts = ("column", "share", "lower", "upper")
+    for text in texts:
+        name, (column, share, lower, upper) = _from_right(text, "--quantile", parts)
+        shares = listed(share, option="--quantile")
+        asked: Any = shares if len(shares) > 1 else shares[0]
+        with called("--quantile"):
+            made = dp.quantile(column, asked, bounds=(lower, upper))
+        yield name or f"{_percentile(made.probabilities)}_{column}", made
+
+
+def histograms(texts: list[str], schema: Schema) -> Iterator[Named]:
+    """``--histogram``: a column and edges; for a column that holds no numbers, its categories.
+
+    >>> schema = Schema.of({"age": "integer", "city": "text"})
+    >>> [(name, ages), (_, cities)] = histograms(["age:0,18,65", "city:A,B"], schema)
+    >>> name, len(ages.edges), cities.categories
+    ('age', 3, ('A', 'B'))
+    """
+    for text in texts:
+        name, (column, items) = _from_left(text, "--histogram", ("column", "edges or categories"))
+        kind = schema.field(column, argument="the column of --histogram").type
+        values = listed(items, option="--histogram")
+        numbers = kind is Type.RAW and all(REAL.fullmatch(value) for value in values)
+        with called("--histogram"):
+            if kind.is_number or numbers:
+                made = dp.histogram(column, edges=values)
+            else:
+                categories = [typed(value, kind, option="--histogram") for value in values]
+                made = dp.histogram(column, categories=categories)
+        yield name or column, made
+
+
+def commonest(option: str, texts: list[str], schema: Schema) -> Iterator[Named]:
+    """``--top-k`` and ``--most-common``: a column, how many, and what can occur."""
+    parts = ("column", "k", "candidates") if option == "--top-k" else ("column", "candidates")
+    for text in texts:
+        name, (column, *several, items) = _from_left(text, option, parts)
+        kind = schema.field(column, argument=f"the column of {option}").type
+        candidates = [typed(item, kind, option=option) for item in listed(items, option=option)]
+        if several:
+            k = integer(several[0], name="k of --top-k", minimum=1)
+            yield name or f"top_{column}", dp.top_k(column, k, candidates=candidates)
+        else:
+            yield name or f"commonest_{column}", dp.most_common(column, candidates=candidates)
+
+
+def once(pairs: list[Named]) -> dict[str, Aggregate]:
+    """All of them by name, which must differ."""
+    named: dict[str, Aggregate] = {}
+    for name, aggregate in pairs:
+        if name in named:
+            raise InvalidArgument(
+                name=f'the name "{name}"',
+                expected="that of one aggregate",
+                given="that of two",
+                hint="put a name before one of them, as in --mean pay=income:0:200000",
+            )
+        named[name] = aggregate
+    return named
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def _from_right(text: str, option: str, parts: tuple[str, ...]) -> tuple[str, list[str]]:
+    """Numbers stand on the right, so the column's name may hold colons."""
+    name, rest = _name(text)
+    return name, _checked(rest.rsplit(":", len(parts) - 1), text, option, parts)
+
+
+def _from_left(text: str, option: str, parts: tuple[str, ...]) -> tuple[str, list[str]]:
+    name, rest = _name(text)
+    return name, _checked(rest.split(":", len(parts) - 1), text, option, parts)
+
+
+def _name(text: str) -> tuple[str, str]:
+    name, sign, rest = text.partition("=")
+    return (name.strip(), rest) if sign and ":" not in name else ("", text)
+
+
+def _checked(found: list[str], text: str, option: str, parts: tuple[str, ...]) -> list[str]:
+    found = [part.strip() for part in found]
+    if len(found) != len(parts) or "" in found:
+        examples = {
+            "share": "income:0.9:0:200000",
+            "lower": "income:0:200000",
+            "k": "city:3:A,B,C,D",
+            "candidates": "city:A,B,C",
+        }
+        example = examples.get(parts[1], "age:0,18,65,100")
+        raise InvalidArgument(
+            name=option,
+            expected=":".join(parts),
+            given=InvalidArgument.describe_parameter(text),
+            hint=f"as in {option} {example}, or with a name, {option} name={example}",
+        )
+    return found
+
+
+def _percentile(shares: tuple[Fraction, ...]) -> str:
+    return f"p{float(100 * shares[0]):g}" if len(shares) == 1 else "quantile"
+
+
+# -- files of data that cannot be read -------------------------------------------------------------
+
+
+_OTHERS: Final = {",": ",", ";": "';'", "\t": "tab", "|": "'|'"}
+
+
+def check_data(data: str) -> None:
+    """A file that is not there, in so many words."""
+    if not Path(data).exists() and not glob.has_magic(data):
+        raise InvalidArgument(
+            name="DATA",
+            expected="a file, or a pattern in quotes that files match",
+            given=f"the name of none: there is no file {data}",
+            hint=no_such_file(data),
+        )
+
+
+@contextmanager
+def delimiter_hinted(data: str, delimiter: str) -> Iterator[None]:
+    """A mistake about columns of a CSV file that seems to have but one is one of its delimiter."""
+    try:
+        yield
+    except InvalidArgument as error:
+        other = _other_delimiter(data, delimiter)
+        if other is None:
+            raise
+        raise InvalidArgument(
+            name=error.name,
+            expected=error.expected,
+            given=error.given,
+            hint=f"the first line of {Path(data).name} looks as if cells were separated by "
+            f"another character: try --delimiter {other}",
+        ) from None
+
+
+def _other_delimiter(data: str, delimiter: str) -> str | None:
+    """What stands in the name of the only column, if anything does."""
+    import discreet as dp
+
+    try:
+        names = dp.table(data, delimiter=delimiter).schema.names
+    except InvalidArgument:
+        return None
+    found = (other for sign, other in _OTHERS.items() if len(names) == 1 and sign in names[0])
+    return next(found, None)

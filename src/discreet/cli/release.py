@@ -1,0 +1,761 @@
+"""``discreet release`` and ``discreet explain``: the same options, the second reads no data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from typer import Argument, Option
+
+from discreet.cli.accounts import check_names
+from discreet.cli.failures import Unwritten, called
+from discreet.cli.options import CapOptions, SpendOptions, budget_of, flat
+from discreet.cli.output import AnswerOptions, AsJson, in_words, say, show_document
+from discreet.cli.paths import (
+    check_ledger_exists,
+    check_ledger_place,
+    key_files,
+    ledger_exists,
+    ledger_files,
+    ledger_in_a_command,
+)
+from discreet.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from discreet.cli.options import Budget
+    from discreet.ledger import Account, Entry
+    from discreet.ledger.ledger import Ledger
+    from discreet.query.aggregates import Aggregate
+    from discreet.query.explain import Explanation
+    from discreet.query.plan import Plan
+    from discreet.query.table import Grouped, Query, Table
+    from discreet.release import Result
+    from discreet.session import Session
+
+
+# -- the question ----------------------------------------------------------------------------------
+
+
+_TABLE, _GROUPS, _ASKED = "The table", "Groups and people", "What is asked"
+_BOUNDS = "COLUMN:LOWER:UPPER"
+_DISCOVER = "discover"
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """A table, what is kept of it, groups, aggregates."""
+
+    data: Annotated[
+        str,
+        Argument(
+            help="A CSV or Parquet file, or a pattern in quotes such as 'visits/*.parquet'.",
+            metavar="DATA",
+        ),
+    ]
+    unit: Annotated[
+        str | None,
+        Option(
+            help="The column that says whose row it is; without it, a row is a person.",
+            metavar="COLUMN",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None
+    relation: Annotated[
+        str,
+        Option(
+            help="What stays hidden: whether a person is there at all (add-remove), or what "
+            "their rows say (replace).",
+            metavar="add-remove|replace",
+            rich_help_panel=_TABLE,
+        ),
+    ] = "add-remove"
+    schema: Annotated[
+        list[str] | None,
+        Option(
+            help="Fix the type of a column: boolean, integer, real, text, date or timestamp. "
+            "Cells of a CSV file take the type they are used as. Repeat for more.",
+            metavar="COLUMN=TYPE",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None
+    delimiter: Annotated[
+        str,
+        Option(
+            help="What stands between the cells of a CSV file.",
+            metavar="CHARACTER",
+            rich_help_panel=_TABLE,
+        ),
+    ] = ","
+    where: Annotated[
+        list[str] | None,
+        Option(
+            help='Keep rows for which this is true, as in "age >= 18", "city = \'A\'", "city in '
+            "('A', 'B')\" or \"income is not null\". Repeat to demand several.",
+            metavar="CONDITION",
+            rich_help_panel=_TABLE,
+        ),
+    ] = None
+    group_by: Annotated[
+        list[str] | None,
+        Option(
+            help="Answer for each value of this column. Repeat to cross several.",
+            metavar="COLUMN",
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None
+    keys: Annotated[
+        list[str] | None,
+        Option(
+            help="The values to answer for, with commas, once for each --group-by in the same "
+            "order. Or discover, once for all of them: it needs --delta and finds the groups that "
+            "enough people are in.",
+            metavar="A,B,...|discover",
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None
+    public_keys: Annotated[
+        str | None,
+        Option(
+            help="A CSV or Parquet file with the group columns, one row for each group. It is "
+            "public: it holds nothing about people, and all of it may be seen in the answer.",
+            metavar="FILE",
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None
+    max_groups: Annotated[
+        int | None,
+        Option(
+            help="Keep each person in at most so many groups.",
+            metavar="N",
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None
+    max_rows_per_group: Annotated[
+        int | None,
+        Option(
+            help="Keep at most so many rows of each person in a group.",
+            metavar="N",
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None
+    max_rows: Annotated[
+        int | None,
+        Option(
+            help="Keep at most so many rows of each person in all. With --unit and none of the "
+            "three, it is 1.",
+            metavar="N",
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None
+    count: Annotated[bool, Option("--count", help="How many rows: n.", rich_help_panel=_ASKED)] = (
+        False
+    )
+    count_units: Annotated[
+        bool, Option("--count-units", help="How many people: people.", rich_help_panel=_ASKED)
+    ] = False
+    sum: Annotated[
+        list[str] | None, Option(help="The sum.", metavar=_BOUNDS, rich_help_panel=_ASKED)
+    ] = None
+    mean: Annotated[
+        list[str] | None, Option(help="The mean.", metavar=_BOUNDS, rich_help_panel=_ASKED)
+    ] = None
+    median: Annotated[
+        list[str] | None, Option(help="The median.", metavar=_BOUNDS, rich_help_panel=_ASKED)
+    ] = None
+    quantile: Annotated[
+        list[str] | None,
+        Option(
+            help="The value below which this share of rows lies, or several shares with commas.",
+            metavar="COLUMN:SHARE:LOWER:UPPER",
+            rich_help_panel=_ASKED,
+        ),
+    ] = None
+    variance: Annotated[
+        list[str] | None, Option(help="The variance.", metavar=_BOUNDS, rich_help_panel=_ASKED)
+    ] = None
+    std: Annotated[
+        list[str] | None,
+        Option(help="The standard deviation.", metavar=_BOUNDS, rich_help_panel=_ASKED),
+    ] = None
+    histogram: Annotated[
+        list[str] | None,
+        Option(
+            help="How many rows in each bin, by edges; for a column without numbers, by "
+            "categories.",
+            metavar="COLUMN:E1,E2,...",
+            rich_help_panel=_ASKED,
+        ),
+    ] = None
+    top_k: Annotated[
+        list[str] | None,
+        Option(
+            help="Which K of the candidates are commonest.",
+            metavar="COLUMN:K:A,B,...",
+            rich_help_panel=_ASKED,
+        ),
+    ] = None
+    most_common: Annotated[
+        list[str] | None,
+        Option(
+            help="Which of the candidates is commonest.",
+            metavar="COLUMN:A,B,...",
+            rich_help_panel=_ASKED,
+        ),
+    ] = None
+
+    # -- to a query --------------------------------------------------------------------------------
+
+    def check_delta(self, spending: SpendOptions) -> None:
+        """What discovered keys need, said before anything is opened."""
+        discovers = set(self.keys or ()) == {_DISCOVER}
+        if discovers and spending.delta is None and not spending.error:
+            raise InvalidArgument(
+                name="--delta",
+                expected="given with --keys discover, which may tell a key of one person with "
+                "that probability",
+                given="nothing",
+                hint="add it, as in --delta 1e-6, or list the keys",
+            )
+
+    def table(self) -> Table:
+        """The table as it is, without steps: what a session is opened with. Reads no rows."""
+        import discreet as dp
+        from discreet.cli.query_text import check_data, delimiter_hinted
+
+        check_data(self.data)
+        with delimiter_hinted(self.data, self._delimiter):
+            return dp.table(
+                self.data,
+                unit=self.unit,
+                relation=self.relation,
+                schema=self._schema(),
+                delimiter=self._delimiter,
+            )
+
+    def query(self, table: Table) -> Query:
+        """What is asked of it."""
+        from discreet.cli.query_text import condition, delimiter_hinted
+
+        with delimiter_hinted(self.data, self._delimiter):
+            aggregates = self._aggregates(table)
+            for text in self.where or ():
+                table = table.where(condition(text, table.schema))
+            return self._grouped(self._bounded(table)).agg(**aggregates)
+
+    @property
+    def _delimiter(self) -> str:
+        return "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
+
+    def _schema(self) -> dict[str, str] | None:
+        pairs = [text.rpartition("=") for text in self.schema or ()]
+        for text, (column, _, kind) in zip(self.schema or (), pairs, strict=True):
+            if not column or not kind:
+                raise InvalidArgument(
+                    name="--schema",
+                    expected="column=type, as in --schema age=integer",
+                    given=InvalidArgument.describe_parameter(text),
+                )
+        return {column.strip(): kind.strip() for column, _, kind in pairs} or None
+
+    def _bounded(self, table: Table) -> Table:
+        limits = {
+            "max_groups": self.max_groups,
+            "max_rows_per_group": self.max_rows_per_group,
+            "max_rows": self.max_rows,
+        }
+        given = {name: limit for name, limit in limits.items() if limit is not None}
+        if given or self.unit is None:
+            return table.bound(**given) if given else table
+        return table.bound(max_rows=1)  # safe whatever the data are, and said in every answer
+
+    @property
+    def unsaid(self) -> tuple[str, ...]:
+        """What is to be said first where nobody said how many rows of a person are kept."""
+        if self.unit is None or (self.max_groups, self.max_rows_per_group, self.max_rows) != (
+            None,
+            None,
+            None,
+        ):
+            return ()
+        return (
+            f"1 row of each {self.unit} is kept, since no --max-rows was given (nor --max-groups "
+            "with --max-rows-per-group): counts of rows and sums are of one row a person",
+        )
+
+    def _grouped(self, table: Table) -> Table | Grouped:
+        if self.group_by:
+            return table.group_by(*self.group_by, keys=self._keys(table, self.group_by))
+        if self.keys or self.public_keys:
+            raise InvalidArgument(
+                name="--keys",
+                expected="given with --group-by",
+                given="without it",
+                hint="say which column they belong to, as in --group-by city --keys A,B",
+            )
+        return table
+
+    def _keys(self, table: Table, columns: list[str]) -> Any:
+        from pathlib import Path
+
+        import discreet as dp
+        from discreet.cli.failures import called
+        from discreet.cli.query_text import listed, typed
+
+        lists = self.keys or []
+        if self.public_keys is not None and not lists:
+            with called("--public-keys", "source"):
+                return dp.public(Path(self.public_keys))
+        if lists and set(lists) == {_DISCOVER} and self.public_keys is None:
+            return _DISCOVER
+        if len(lists) != len(columns) or self.public_keys is not None:
+            raise InvalidArgument(
+                name="--keys",
+                expected="given once for each --group-by, since the groups that occur would reveal "
+                "people",
+                given="--keys and --public-keys" if self.public_keys else f"{len(lists)} of them",
+                hint="list them, as in --keys A,B,C, name a public file with --public-keys, or say "
+                "--keys discover with --delta",
+            )
+        found = {}
+        for column, text in zip(columns, lists, strict=True):
+            kind = table.schema.field(column, argument="--group-by").type
+            values = listed(text, option="--keys")
+            if _DISCOVER in values:
+                raise InvalidArgument(
+                    name="--keys",
+                    expected="keys for every --group-by, or discover once for all of them",
+                    given="discover beside keys",
+                    hint="if a group is really called discover, name it in a file of --public-keys",
+                )
+            found[column] = [typed(value, kind, option="--keys") for value in values]
+        return found
+
+    def _aggregates(self, table: Table) -> dict[str, Aggregate]:
+        import discreet as dp
+        from discreet.cli import query_text
+
+        schema = table.schema
+        pairs: list[tuple[str, Aggregate]] = [("n", dp.count())] if self.count else []
+        pairs += [("people", dp.count_units())] if self.count_units else []
+        for name in ("sum", "mean", "median"):
+            pairs += query_text.bounded(name, getattr(self, name) or [])
+        pairs += query_text.quantiles(self.quantile or [])
+        for name in ("variance", "std"):
+            pairs += query_text.bounded(name, getattr(self, name) or [])
+        pairs += query_text.histograms(self.histogram or [], schema)
+        pairs += query_text.commonest("--top-k", self.top_k or [], schema)
+        pairs += query_text.commonest("--most-common", self.most_common or [], schema)
+        if not pairs:
+            raise InvalidArgument(
+                name="the question",
+                expected="at least one aggregate",
+                given="none",
+                hint="say what to compute, as in --count or --mean income:0:200000",
+            )
+        return query_text.once(pairs)
+
+
+# -- the budget that pays --------------------------------------------------------------------------
+
+
+_LEDGER = "The ledger"
+
+
+class Opened(NamedTuple):
+    """A session, and the ledger that it charges, if there is one."""
+
+    session: Session
+    ledger: Ledger | None
+
+
+@dataclass(frozen=True)
+class AccountOptions:
+    """The ledger, the dataset in it, the analyst."""
+
+    ledger: Annotated[
+        str | None,
+        Option(
+            help="The ledger that keeps the budget: a file, or a postgresql:// address.",
+            envvar="DISCREET_LEDGER",
+            metavar="FILE|URL",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = None
+    no_ledger: Annotated[
+        bool,
+        Option(
+            "--no-ledger",
+            help="Release without a ledger. Nothing then remembers what was spent, so the next "
+            "run starts from zero and promises add up unseen: for invented data only.",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = False
+    create: Annotated[
+        bool,
+        Option(
+            "--create",
+            help="Make the ledger and the dataset if they are not there; needs the cap. The "
+            "dataset is named after the ledger's file unless --dataset says otherwise.",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = False
+    dataset: Annotated[
+        str | None,
+        Option(
+            help="The dataset's name in the ledger; not needed if there is one.",
+            metavar="NAME",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = None
+    analyst: Annotated[
+        str | None,
+        Option(
+            help="Who asks, if the ledger has analysts.", metavar="NAME", rich_help_panel=_LEDGER
+        ),
+    ] = None
+    idempotency_key: Annotated[
+        str | None,
+        Option(
+            help="Under the same key, the same question gets the same answer again, and is "
+            "charged once.",
+            metavar="TEXT",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = None
+    key: Annotated[
+        str | None,
+        Option(
+            help="The private key that signs the ledger and certificates: Ed25519, as PEM.",
+            envvar="DISCREET_KEY",
+            metavar="FILE",
+            rich_help_panel=_LEDGER,
+        ),
+    ] = None
+
+    @property
+    def files(self) -> list[str]:
+        """What keeps the budget and signs for it: no answer may be written over it."""
+        return [*ledger_files(self.ledger), *key_files(self.key)]
+
+    def check(self) -> None:
+        """Either there is a ledger or there is none; one from the environment may be left out."""
+        if self.no_ledger and self.ledger not in (None, os.environ.get("DISCREET_LEDGER")):
+            raise InvalidArgument(
+                name="--ledger and --no-ledger", expected="one of them", given="both"
+            )
+
+    @contextmanager
+    def hinted(self) -> Iterator[None]:
+        """What to do where a budget does not hold what is asked of it."""
+        from discreet.errors import BudgetExceeded
+
+        try:
+            yield
+        except BudgetExceeded as error:
+            shown = (
+                f": discreet ledger show {ledger_in_a_command(self.ledger or '')} says who spent it"
+            )
+            error.add_note(f"ask for less{'' if self.no_ledger else shown}")
+            raise
+
+    @contextmanager
+    def session(
+        self, query: Query, table: Table, cap: CapOptions, spending: SpendOptions
+    ) -> Iterator[Opened]:
+        """A session on the ledger; without one, on a budget that just holds this answer."""
+        import discreet as dp
+
+        if self.ledger is not None and not self.no_ledger:
+            self._check_creation(cap)
+            with dp.Ledger(self.ledger, create=self.create, key=self.key) as ledger:
+                yield Opened(self._on(ledger, table, cap), ledger)
+            return
+        if not self.no_ledger:
+            raise InvalidArgument(
+                name="--ledger",
+                expected="given, so that what is spent is remembered after this run",
+                given="nothing",
+                hint="make one with: discreet ledger create people.ledger --dataset people "
+                "--epsilon 3; or say --no-ledger if the data are invented",
+            )
+        if self.idempotency_key is not None:
+            raise InvalidArgument(
+                name="--idempotency-key",
+                expected="given with a ledger, which keeps the answer",
+                given="with --no-ledger",
+            )
+        budget: Budget | None = cap.budget()
+        slack: Fraction | str | None = cap.slack
+        if budget is None:
+            budget, slack = _just_enough(query, spending)
+        session = dp.Session(
+            table,
+            budget=budget,
+            slack=slack,
+            create=self.create,
+            dataset=self.dataset,
+            analyst=self.analyst,
+            key=self.key,
+        )
+        yield Opened(session, None)
+
+    def _on(self, ledger: Ledger, table: Table, cap: CapOptions) -> Session:
+        """A session on a ledger that is open; who or what is not in it can be added."""
+        import discreet as dp
+
+        assert self.ledger is not None
+        place = ledger_in_a_command(self.ledger)
+        dataset, analyst = quote(self.dataset or "NAME"), quote(self.analyst or "NAME")
+        if self.dataset is None and len(ledger.datasets) == 1:
+            dataset = quote(ledger.datasets[0].name)
+        who = f"add them: discreet ledger analysts {place} --dataset {dataset} --add {analyst}"
+        what = f"add it: discreet ledger create {place} --dataset {dataset} --epsilon 3"
+        with (
+            called("--analyst", "analyst", hint=who),
+            called("--dataset", "dataset", hint=what if self.dataset else ""),
+        ):
+            return dp.Session(
+                table,
+                budget=cap.budget(),
+                slack=cap.slack,
+                ledger=ledger,
+                create=self.create,
+                dataset=self.dataset,
+                analyst=self.analyst,
+                key=self.key,
+            )
+
+    def _check_creation(self, cap: CapOptions) -> None:
+        """Nothing is made unasked, nor left behind empty where a budget is missing."""
+        assert self.ledger is not None
+        if not self.create:
+            check_ledger_exists(self.ledger)
+        elif cap.budget() is None and not ledger_exists(self.ledger):
+            raise InvalidArgument(
+                name="the cap",
+                expected="given with --create, as --budget-epsilon, --budget-rho or --budget-mu",
+                given="nothing",
+                hint="it is the most that all answers together may cost one person, and stays "
+                "fixed; as in --budget-epsilon 3",
+            )
+        else:
+            check_ledger_place(self.ledger)
+        if self.create:
+            check_names(dataset=self.dataset)
+        if cap.budget() is not None:
+            cap.check()
+
+    def explain(
+        self, query: Query, table: Table, cap: CapOptions, spending: SpendOptions
+    ) -> Explanation:
+        """What a release would do; without a ledger or a cap, leaving out what would be left."""
+        arguments = spending.arguments()
+        alone = (
+            self.ledger is None
+            or self.no_ledger
+            or (self.create and not ledger_exists(self.ledger))
+        )
+        if alone and cap.budget() is None:
+            return _explain_alone(query, arguments)
+        pays = replace(self, no_ledger=alone, create=False, idempotency_key=None)
+        with pays.session(query, table, cap, spending) as opened:
+            return opened.session.explain(query, **arguments)
+
+
+def _just_enough(query: Query, spending: SpendOptions) -> tuple[Budget, Fraction | str | None]:
+    """A budget that holds one answer, and its slack."""
+    from discreet.guarantees import ZCDP
+    from discreet.guarantees.filters import price
+
+    arguments = spending.arguments()
+    if spending.epsilon is not None and spending.delta is not None:
+        charge = price(ZCDP, _plan_alone(query, arguments).guarantee, 0)
+        return ZCDP(charge.amount), charge.slack
+    if spending.error:
+        raise InvalidArgument(
+            name="the cap",
+            expected="given with --error and without a ledger",
+            given="nothing",
+            hint="say how much may be spent at most, as in --budget-epsilon 1",
+        )
+    budget = budget_of(spending.epsilon, None, spending.rho, spending.mu, prefix="--")
+    assert budget is not None
+    return budget, spending.delta  # of ρ and μ, δ is what discovered keys may need
+
+
+def _explain_alone(query: Query, arguments: dict[str, Any]) -> Explanation:
+    from discreet.query.explain import explain
+
+    if arguments["error"] is not None:
+        raise InvalidArgument(
+            name="--error",
+            expected="asked of a budget, whose notion of privacy decides what is paid",
+            given="neither a ledger nor a cap",
+            hint="name a ledger, or say how much may be spent, as in --budget-epsilon 1",
+        )
+    return explain(_plan_alone(query, arguments))
+
+
+def _plan_alone(query: Query, arguments: dict[str, Any]) -> Plan:
+    from discreet.query.plan import make_plan
+    from discreet.query.spend import Spend
+
+    spend = {name: arguments[name] for name in ("epsilon", "delta", "rho", "mu")}
+    return make_plan(query, Spend.read(**spend))
+
+
+# -- what it cost and what is left -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """One charge, and every account that it went to, as they are now."""
+
+    ledger: str
+    id: str
+    entry: Entry
+    accounts: tuple[Account, ...]
+    stored: bool  #: an answer that was there already, for nothing
+
+    def lines(self) -> Iterator[str]:
+        """For a terminal: the record, and a line for each cap."""
+        yield f"record {self.entry.number} of {self.ledger}"
+        for account in self.accounts:
+            assert account.filter is not None
+            notion = type(account.filter.limit)
+            left, whole = in_words(notion, *_rest(account)), in_words(notion, *_whole(account))
+            yield f"left of {account.kind} {account.name}: {left} of {whole}"
+
+    def document(self) -> dict[str, Any]:
+        """The same with exact numbers."""
+        return {
+            "record": self.entry.number,
+            "ledger": {"location": self.ledger, "id": self.id},
+            "stored": self.stored,
+            "charged": [
+                {"account": cost.account, "amount": cost.amount, "slack": cost.slack}
+                for cost in self.entry.costs
+            ],
+            "remaining": [
+                {"account": f'{a.kind} "{a.name}"', "amount": _rest(a)[0], "slack": _rest(a)[1]}
+                for a in self.accounts
+            ],
+        }
+
+
+def receipt(ledger: Ledger, result: Result) -> Receipt | None:
+    """That of an answer which was just given."""
+    entry = None if result.record is None else ledger.entry(result.record)
+    if entry is None:
+        return None
+    stored = any(f"stored answer of record {entry.number}:" in note for note in result.notes)
+    charged = {cost.account for cost in entry.costs}
+    people = [who for who in ledger.analysts if who.dataset == entry.dataset]
+    accounts = [*ledger.datasets, *ledger.groups, *people]
+    found = (a for a in accounts if a.filter and f'{a.kind} "{a.name}"' in charged)
+    return Receipt(ledger.location, ledger.id, entry, tuple(found), stored)
+
+
+def _whole(account: Account) -> tuple[Fraction, Fraction]:
+    from discreet.guarantees.filters import sum_of
+
+    assert account.filter is not None
+    return sum_of(account.filter.limit), account.filter.slack
+
+
+def _rest(account: Account) -> tuple[Fraction, Fraction]:
+    assert account.filter is not None
+    cap, slack = _whole(account)
+    return cap - account.filter.total, slack - account.filter.spent_slack
+
+
+# -- the commands ----------------------------------------------------------------------------------
+
+
+#: Of a release without a ledger.
+_UNKEPT = {"record": None, "ledger": None, "stored": False, "charged": None, "remaining": None}
+
+
+@flat
+def release(
+    question: QuestionOptions,
+    spending: SpendOptions,
+    account: AccountOptions,
+    cap: CapOptions,
+    answer: AnswerOptions,
+    printed: AsJson,
+) -> None:
+    """Answer a question about a table of people, with noise that hides each of them.
+
+    The cost is charged to the ledger before a row is read, and never given back.
+
+    \b
+    Example:
+      discreet release people.csv --unit person --group-by city --keys A,B,C \\
+        --count --mean income:0:200000 --epsilon 0.5 --ledger people.ledger
+    """
+    account.check()
+    files = [question.data, *([question.public_keys] if question.public_keys else [])]
+    answer.check(kept=[*files, *account.files], as_json=printed.json)
+    question.check_delta(spending)
+    arguments = spending.arguments()
+    table = question.table()
+    query = question.query(table)
+    with account.session(query, table, cap, spending) as (session, ledger):
+        with account.hinted():
+            result = session.release(query, **arguments, idempotency_key=account.idempotency_key)
+        paid = receipt(ledger, result) if ledger else None
+    result = replace(result, notes=(*question.unsaid, *result.notes))
+    facts = paid.document() if paid else _UNKEPT
+    try:
+        answer.deliver(
+            result, facts=facts, beside=paid.lines() if paid else (), as_json=printed.json
+        )
+    except BrokenPipeError:
+        raise  # nobody reads on
+    except OSError as error:
+        if account.ledger is None or account.no_ledger:
+            raise
+        kept = "the answer is kept: discreet ledger show lists it, --release shows it again"
+        raise Unwritten(error, kept) from None
+
+
+@flat
+def explain(
+    question: QuestionOptions,
+    spending: SpendOptions,
+    account: AccountOptions,
+    cap: CapOptions,
+    answer: AnswerOptions,
+    printed: AsJson,
+) -> None:
+    """Say what a release with the same options would do, cost and miss.
+
+    Reads no rows, charges nothing, and writes nothing.
+
+    \b
+    Example:
+      discreet explain people.csv --unit person --group-by city --keys A,B,C \\
+        --count --mean income:0:200000 --epsilon 0.5
+    """
+    account.check()
+    answer.check_format(as_json=printed.json)
+    question.check_delta(spending)
+    table = question.table()
+    query = question.query(table)
+    told = account.explain(query, table, cap, spending)
+    told = replace(told, warnings=(*(f"{note}." for note in question.unsaid), *told.warnings))
+    if printed.json or answer.format == "json":
+        errors = [
+            {"name": e.name, "error": e.error, "unit": e.unit, "by_size": e.by_size}
+            for e in told.errors
+        ]
+        sentences, warnings = list(told.sentences), list(told.warnings)
+        show_document("explain", {"sentences": sentences, "warnings": warnings, "errors": errors})
+    else:
+        say(*str(told).splitlines())

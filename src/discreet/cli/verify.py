@@ -1,0 +1,219 @@
+"""``discreet verify``: what of a certificate is proved, and what is taken on trust."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Exit, Option
+
+from discreet.cli import failures
+from discreet.cli.failures import translated
+from discreet.cli.options import flat
+from discreet.cli.output import AsJson, console, note, say, show_document
+from discreet.cli.paths import (
+    check_ledger_exists,
+    check_outputs,
+    check_public_key,
+    key_files,
+    ledger_files,
+)
+from discreet.errors import InvalidArgument
+from discreet.printable import one_line
+
+if TYPE_CHECKING:
+    from discreet.certificate import Certificate
+
+
+_PANEL = "The registry's record"
+
+
+@dataclass(frozen=True)
+class Registry:
+    """What a certificate cannot know of a deployment."""
+
+    registry: Annotated[
+        Path | None,
+        Option(
+            help="Write a record in the YAML form of the OpenDP Deployments Registry, if nothing "
+            "failed.",
+            metavar="FILE",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    curator: Annotated[
+        str | None,
+        Option(help="Who publishes the data.", metavar="NAME", rich_help_panel=_PANEL),
+    ] = None
+    curator_type: Annotated[
+        str | None,
+        Option(
+            help="What they are.",
+            metavar="Government|Industry|Nonprofit",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    intended_use: Annotated[
+        str | None,
+        Option(help="What the release is for.", metavar="TEXT", rich_help_panel=_PANEL),
+    ] = None
+    region: Annotated[
+        str | None,
+        Option(help="Where the people are.", metavar="TEXT", rich_help_panel=_PANEL),
+    ] = None
+    author: Annotated[
+        list[str] | None,
+        Option(
+            help="Who writes the record. Repeat for more.", metavar="NAME", rich_help_panel=_PANEL
+        ),
+    ] = None
+    sector: Annotated[
+        str | None,
+        Option(help="The sector, if it is to be told.", metavar="TEXT", rich_help_panel=_PANEL),
+    ] = None
+    product: Annotated[
+        str | None,
+        Option(
+            help="The data product's name; that of the dataset unless given.",
+            metavar="NAME",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+
+    def check(self, *, kept: list[str]) -> None:
+        """The file can be written, and all that is needed is given."""
+        if self.registry is None:
+            return
+        check_outputs({"--registry": self.registry}, kept=kept)
+        needed = ("curator", "curator_type", "intended_use", "region", "author")
+        missing = [f"--{n.replace('_', '-')}" for n in needed if not getattr(self, n)]
+        if missing:
+            raise InvalidArgument(
+                name="--registry",
+                expected="given with what a certificate cannot know",
+                given=f"nothing for {', '.join(missing)}",
+            )
+
+    def write(self, certificate: Certificate) -> None:
+        """The record as a file."""
+        from discreet.certificate.registry import registry_record
+
+        facts: Any = {
+            "curator": self.curator,
+            "curator_type": self.curator_type,
+            "intended_use": self.intended_use,
+            "region": self.region,
+            "authors": self.author,
+            "sector": self.sector,
+            "name": self.product,
+        }
+        assert self.registry is not None
+        self.registry.write_text(registry_record(certificate, **facts), encoding="utf-8")
+
+
+@flat
+def verify(
+    *,
+    certificate: Annotated[
+        Path, Argument(help="The file that --certificate wrote.", metavar="CERTIFICATE")
+    ],
+    ledger: Annotated[
+        str | None,
+        Option(help="Look its charge up in this ledger: a file or an address.", metavar="FILE|URL"),
+    ] = None,
+    public_key: Annotated[
+        str | None,
+        Option(
+            help="Demand that it was signed with this key: a file, or 64 hexadecimal digits.",
+            metavar="FILE|HEX",
+        ),
+    ] = None,
+    result: Annotated[
+        Path | None,
+        Option(
+            help="Compare the released values with this file, .csv or .parquet.", metavar="FILE"
+        ),
+    ] = None,
+    registry: Registry,
+    printed: AsJson,
+) -> None:
+    """Check a certificate: recompute its guarantee by another route, look at hash and signature.
+
+    Exits with 1 if something is wrong, and says what is proved and what is taken on trust.
+
+    \b
+    Example:
+      discreet verify certificate.json
+      discreet verify certificate.json --ledger people.ledger
+      discreet verify certificate.json --registry record.yaml \\
+        --curator "City of A" --curator-type Government \\
+        --intended-use planning --region "City of A" --author "Ann Author"
+    """
+    from discreet.certificate import Certificate
+    from discreet.certificate import verify as check
+
+    if not certificate.is_file():
+        raise InvalidArgument(
+            name="CERTIFICATE",
+            expected="a file that release wrote with --certificate",
+            given=f"the name of none: there is no file {certificate}",
+        )
+    if ledger is not None:
+        check_ledger_exists(ledger)
+    check_public_key(public_key)
+    read_too = [] if result is None else [str(result)]
+    registry.check(
+        kept=[str(certificate), *read_too, *ledger_files(ledger), *key_files(public_key)]
+    )
+    read = Certificate.load(certificate)
+    verdict = check(read, ledger=ledger, public_key=public_key, result=result)
+    written = registry.registry if verdict.ok else None
+    if written is not None:
+        registry.write(read)
+    parts = {"failed": verdict.failed, "proved": verdict.proved, "trusted": verdict.trusted}
+    told = {name: [translated(words) for words in part] for name, part in parts.items()}
+    signed = bool(read.document.get("signature"))
+    ending = _ending(told, signed=signed, compared=public_key is not None)
+    if printed.json:
+        about = str(read).splitlines()
+        facts = {"ok": verdict.ok, "signed": signed, "verdict": ending, "certificate": about}
+        show_document("verify", {**facts, **told, "registry": written and str(written)})
+    else:
+        say(*str(read).splitlines(), "")
+        _tell(told)
+        style = "bold red" if told["failed"] else "bold green" if signed else "bold yellow"
+        say("", ending, style=style)
+        if written is not None:
+            note(f"the registry's record is in {written}")
+    if not verdict.ok:
+        raise Exit(failures.FAILED_CHECK)
+
+
+def _ending(told: dict[str, list[str]], *, signed: bool, compared: bool) -> str:
+    """The verdict in one line: what failed, or how much is proved, and whether it is signed."""
+    if told["failed"]:
+        return f"FAILED: {'; '.join(told['failed'])}"
+    proved, trusted = len(told["proved"]), len(told["trusted"])
+    points = f"{proved} point{'s' * (proved != 1)} proved, {trusted} taken on trust"
+    key = "the key you gave" if compared else "a key that you did not name: see --public-key"
+    end = f"signed with {key}" if signed else "not signed, so anyone could have written it"
+    return f"Nothing failed: {points}; {end}"
+
+
+def _tell(told: dict[str, list[str]]) -> None:
+    from rich.text import Text
+
+    out = console()
+    titles = {
+        "failed": ("Failed", "bold red", "✗"),
+        "proved": ("Proved", "bold green", "✓"),
+        "trusted": ("Taken on trust", "bold yellow", "?"),
+    }
+    for name, sentences in told.items():
+        title, style, mark = titles[name]
+        if sentences:
+            out.print(Text(f"{title}:", style=style))
+        for sentence in sentences:
+            line = Text().append(f"  {mark} ", style).append(one_line(sentence))
+            out.print(line, soft_wrap=not out.is_terminal)

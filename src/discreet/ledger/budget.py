@@ -1,0 +1,280 @@
+"""Budgets: a cap as its owner stated it, and where a session's budget is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, NoReturn, Protocol, TypeAlias
+
+from discreet.errors import InvalidArgument, Refused
+from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
+from discreet.guarantees.filters import Filter, Notion, in_words, plain, sum_of
+from discreet.ledger.history import Claim, Cost, Entry, History, NamedFilter, already_used
+from discreet.neighbors import Relation
+from discreet.numeric import canonical
+from discreet.numeric.exact import Number, probability
+from discreet.numeric.short_fractions import is_short
+
+# -- caps ------------------------------------------------------------------------------------------
+
+
+Budget: TypeAlias = Pure | ZCDP | GDP | Approx
+
+
+@dataclass(frozen=True)
+class Cap:
+    """A budget, and what it is kept as: one number that adds up, and a slack for δ₀ beside it.
+
+    An (ε, δ) budget is kept as the ρ that implies it together with the slack, so the split of
+    its δ is fixed, and written down, when the account is opened.
+
+    >>> print(Cap.read(Approx(1, "1e-6"), slack=None))
+    ε = 1 at δ = 1e-06, kept as ρ = 0.0229374476547, with δ₀ up to 5e-07 for what may fail outright
+    """
+
+    budget: Budget  #: as stated
+    slack: Fraction  #: the most that δ₀ may add up to
+    limit: Notion  #: the most that the other number may add up to
+
+    @classmethod
+    def read(cls, budget: Budget, slack: Number | None) -> Cap:
+        """The cap of a budget; of an (ε, δ) budget, half of δ is slack unless stated."""
+        match budget:
+            case Approx(epsilon0=epsilon, delta0=delta):
+                kept = delta / 2 if slack is None else _slack(slack)
+                account = Filter.from_epsilon_delta(epsilon=epsilon, delta=delta, slack=kept)
+                return cls(budget, kept, account.limit)
+            case Pure() | ZCDP() | GDP():
+                _check_size(budget)
+                account = Filter(limit=budget, slack=0 if slack is None else _slack(slack))
+                return cls(budget, account.slack, budget)
+        raise InvalidArgument(
+            name="budget",
+            expected="dp.Pure, dp.ZCDP, dp.GDP or dp.Approx, such as dp.Pure(3)",
+            given=InvalidArgument.describe_parameter(budget),
+        )
+
+    @property
+    def opened(self) -> Filter:
+        """The account with nothing spent."""
+        return Filter(limit=self.limit, slack=self.slack)
+
+    def check_stated_as(self, budget: Budget, slack: Number | None, *, whose: str) -> None:
+        """Refuse another budget than this one, and another slack if one is given."""
+        if budget != self.budget or (slack is not None and _slack(slack) != self.slack):
+            raise Refused(
+                f"the cap of the {whose} is {self}, and {Cap.read(budget, slack)} was given: a "
+                "cap is never changed. Leave the budget out to go on with it"
+            )
+
+    def to_document(self) -> dict[str, Any]:
+        """For the journal."""
+        return {
+            "budget": json.loads(self.budget.to_json()),
+            "limit": json.loads(self.limit.to_json()),
+            "slack": str(self.slack),
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Cap:
+        """As the journal has it."""
+        budget, limit = (
+            Guarantee.from_json(canonical.text(document[name])) for name in ("budget", "limit")
+        )
+        assert isinstance(budget, Pure | ZCDP | GDP | Approx)
+        assert isinstance(limit, Pure | ZCDP | GDP)
+        return cls(budget, Fraction(document["slack"]), limit)
+
+    def __str__(self) -> str:
+        kept = in_words(type(self.limit), sum_of(self.limit), Fraction(0))
+        slack = f", with δ₀ up to {plain(self.slack)} for what may fail outright"
+        if isinstance(self.budget, Approx):
+            stated = f"ε = {plain(self.budget.epsilon0)} at δ = {plain(self.budget.delta0)}"
+            return f"{stated}, kept as {kept}{slack * (self.slack > 0)}"
+        if isinstance(self.budget, GDP):
+            kept = f"μ = {plain(self.budget.mu)}"
+        return f"{kept}{slack * (self.slack > 0)}"
+
+
+def _check_size(budget: Notion) -> None:
+    size = budget.mu if isinstance(budget, GDP) else sum_of(budget)
+    if not size or not is_short(size):
+        raise InvalidArgument(
+            name="budget",
+            expected="above 0, and a fraction of at most 64 bits above and below the stroke",
+            given=InvalidArgument.describe_parameter(size),
+        )
+
+
+def _slack(slack: Number) -> Fraction:
+    return Fraction(0) if slack == 0 else probability(slack, name="slack")
+
+
+# -- what a session needs of a budget --------------------------------------------------------------
+
+
+class SessionBudget(Protocol):
+    """Where a session's budget is kept: one dataset's, as one analyst may spend it."""
+
+    @property
+    def dataset(self) -> str:
+        """The name of the dataset."""
+        ...
+
+    @property
+    def analyst(self) -> str | None:
+        """Who spends, if that is known."""
+        ...
+
+    @property
+    def ledger(self) -> str | None:
+        """The id of the ledger, if it is one that outlives the process."""
+        ...
+
+    @property
+    def caps(self) -> tuple[NamedFilter, ...]:
+        """Every cap that a charge must stay within, as it is now; the dataset's first."""
+        ...
+
+    @property
+    def entries(self) -> History:
+        """Everything charged so far, in order."""
+        ...
+
+    @property
+    def releases(self) -> int:
+        """How many charges there are."""
+        ...
+
+    def charge(self, claim: Claim) -> Entry:
+        """Write the charge, or refuse it (`BudgetExceeded`) and leave no trace."""
+        ...
+
+    def keep(self, entry: Entry, reply: Callable[[], bytes]) -> None:
+        """Keep what was released for a charge."""
+        ...
+
+    def find(self, key: str) -> Entry | None:
+        """What was charged under this idempotency key, if anything was."""
+        ...
+
+    def own(self, entry: Entry | int) -> Entry | None:
+        """The charge, or that with this number, as it was recorded here; none if it is one of
+        another ledger or dataset."""
+        ...
+
+    def reply(self, entry: Entry) -> bytes | None:
+        """What was released for a charge; nothing if the release did not come to its end."""
+        ...
+
+
+# -- a budget in memory ----------------------------------------------------------------------------
+
+
+class MemoryBudget:
+    """Caps and charges of one session, safe between threads.
+
+    A copy in another process would have a budget of its own, and the two together could spend
+    twice as much. So a forked copy refuses to charge, and copying and pickling are refused.
+
+    >>> from discreet.guarantees import Pure
+    >>> MemoryBudget("visits", Filter(limit=Pure(1))).caps[0].filter.spent
+    Pure(epsilon=Fraction(0, 1))
+    """
+
+    def __init__(
+        self,
+        dataset: str,
+        account: Filter,
+        *,
+        relation: Relation = Relation.ADD_REMOVE,
+        unit: str | None = None,
+        analyst: str | None = None,
+    ) -> None:
+        self.ledger: str | None = None
+        self.dataset = dataset
+        self.analyst = analyst
+        self._relation, self._unit = relation, unit
+        self._account = account
+        self._entries: list[Entry] = []
+        self._keys: dict[str, Entry] = {}
+        self._replies: dict[int, Callable[[], bytes]] = {}
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    @property
+    def caps(self) -> tuple[NamedFilter, ...]:
+        """The one cap, as it is now."""
+        return (NamedFilter(f'dataset "{self.dataset}"', self._account),)
+
+    @property
+    def entries(self) -> History:
+        """Everything charged so far, in order."""
+        return History(tuple(self._entries))
+
+    @property
+    def releases(self) -> int:
+        """How many charges there are."""
+        return len(self._entries)
+
+    def charge(self, claim: Claim) -> Entry:
+        """Write the charge, or refuse it and leave no trace."""
+        if os.getpid() != self._process:
+            raise Refused(
+                "this budget is kept in the memory of another process, which cannot see what is "
+                "spent here: release from the process that opened the session, or keep the "
+                "budget in a file with ledger="
+            )
+        with self._lock:
+            name, account = self.caps[0]
+            if claim.key in self._keys:
+                raise already_used(claim.key)
+            cost = account.price(claim.guarantee)
+            self._account = account.add(cost)
+            entry = Entry(
+                number=len(self._entries) + 1,
+                time=datetime.now(UTC),
+                dataset=self.dataset,
+                analyst=self.analyst,
+                question=claim.question,
+                query=claim.query,
+                digest=claim.digest,
+                mechanisms=claim.mechanisms,
+                guarantee=claim.guarantee,
+                relation=self._relation,
+                unit=self._unit,
+                costs=(Cost(name, type(account.limit), cost.amount, cost.slack),),
+                hash=None,
+            )
+            self._entries.append(entry)
+            if claim.key is not None:
+                self._keys[claim.key] = entry
+            return entry
+
+    def keep(self, entry: Entry, reply: Callable[[], bytes]) -> None:
+        """Keep what was released for a charge."""
+        self._replies[entry.number] = reply
+
+    def find(self, key: str) -> Entry | None:
+        """What was charged under this key."""
+        return self._keys.get(key)
+
+    def own(self, entry: Entry | int) -> Entry | None:
+        """The charge, if it is one of this session."""
+        return next((one for one in self._entries if entry is one or entry == one.number), None)
+
+    def reply(self, entry: Entry) -> bytes | None:
+        """What was released for a charge."""
+        kept = self._replies.get(entry.number)
+        return None if kept is None else kept()
+
+    def __reduce__(self) -> NoReturn:
+        raise Refused(
+            "a budget in memory cannot be copied: two copies could spend it twice; pass the "
+            "session itself around"
+        )

@@ -1,0 +1,96 @@
+"""A record of the journal: what it says, and the hash that ties it to the one before.
+
+    hash = SHA-256(body + "\\n" + detail),  and the body holds the hash of the record before,
+
+so a record can be changed, moved, doubled or left out only together with everything after it.
+Both are canonical JSON, so that a record has one way to be written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from discreet.errors import LedgerDamaged
+from discreet.numeric import canonical
+
+# Millions of times, so without looking for spaces around it.
+_DECODE: Final = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+START: Final = "0" * 64  #: what stands for the hash before the first record
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row of the journal."""
+
+    number: int
+    token: str | None
+    body: str
+    detail: str
+    hash: str
+
+    @property
+    def row(self) -> tuple[int, str | None, str, str, str]:
+        """As the table has it."""
+        return self.number, self.token, self.body, self.detail, self.hash
+
+    @classmethod
+    def write(
+        cls,
+        number: int,
+        previous: str,
+        fields: Mapping[str, Any],
+        *,
+        detail: Mapping[str, Any] | None = None,
+        token: str | None = None,
+    ) -> Record:
+        """The next record."""
+        body = canonical.text({**fields, "number": number, "previous": previous, "token": token})
+        explained = canonical.text({} if detail is None else dict(detail))
+        return cls(number, token, body, explained, hash_of(body, explained))
+
+
+def hash_of(body: str, detail: str) -> str:
+    """The hash of a record."""
+    return hashlib.sha256(f"{body}\n{detail}".encode()).hexdigest()
+
+
+def read_record(
+    row: tuple[int, str | None, str, str, str], number: int, previous: str
+) -> dict[str, Any]:
+    """The body of a row, which must be the record of this number after that hash."""
+    found, token, body, detail, digest = row
+    if found != number:
+        raise damaged(number, f"is missing, and record {found} follows")
+    if hash_of(body, detail) != digest:
+        raise damaged(number, "does not have the hash that is written beside it: it was edited")
+    fields: dict[str, Any]
+    fields, end = _DECODE(body, 0)
+    if end != len(body):
+        raise damaged(number, "holds more than one document")
+    if fields["number"] != number or fields["previous"] != previous:
+        raise damaged(number, "does not follow the record before it: edited, moved or doubled")
+    if fields["token"] != token:
+        raise damaged(number, "is filed under another idempotency key than its own")
+    return fields
+
+
+def damaged(number: int, what: str) -> LedgerDamaged:
+    """An error that says where."""
+    return LedgerDamaged(
+        f"record {number} of the ledger {what}. Nothing can be charged to it; restore the ledger "
+        "and its head from a backup that is not older than the last release"
+    )
+
+
+def token_of(dataset: int, analyst: int | None, key: str) -> str:
+    """An idempotency key, in its scope."""
+    return canonical.digest([dataset, analyst, key])
+
+
+def digest_of(content: bytes) -> str:
+    """The digest of a reply."""
+    return hashlib.sha256(content).hexdigest()

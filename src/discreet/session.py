@@ -1,0 +1,1022 @@
+"""A session: plan → charge → run → noise → release.
+
+Everything that can be refused is refused before the charge, and the charge comes before the
+data. After that the only outcomes are an answer or a failure in a constant sentence, and the
+charge stands either way: there are no refunds.
+
+Only `run` and `ContributionChoice.choose` touch data. Whatever goes wrong in there may depend on
+the data, so it ends in one constant sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+
+from discreet.auditor.recorder import Declared, current
+from discreet.errors import EngineError, InvalidArgument, Refused, RelationMismatch
+from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
+from discreet.guarantees.filters import Charge, Filter, Notion, in_words, price, sum_of
+from discreet.hints import spelled, unknown
+from discreet.ledger import Budget, Cap, Claim, Entry, History, MemoryBudget, SessionBudget
+from discreet.ledger.account import read_key
+from discreet.ledger.history import NamedFilter
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.quantiles import Quantiles
+from discreet.mechanisms.top_k import TopK
+from discreet.noise.entropy import source as entropy
+from discreet.numeric import canonical
+from discreet.numeric.exact import Number, integer, number, probability, round_up
+from discreet.query.aggregates.aggregate import ColumnLike, Noisy, Output
+from discreet.query.aggregates.quantiles import Quantile
+from discreet.query.aggregates.ranges import Range
+from discreet.query.document import (
+    contribution_document,
+    contribution_in_words,
+    contribution_mechanism,
+    mechanism_documents,
+    query_document,
+    query_in_words,
+)
+from discreet.query.explain import Explanation, explain
+from discreet.query.keys import ListedKeys
+from discreet.query.measures import Measure, Units
+from discreet.query.numerals import short
+from discreet.query.plan import Plan, least_spend, make_plan
+from discreet.query.purchase import AddedNoise, Chooser, Finder, protects
+from discreet.query.request import Exact, Join, Request
+from discreet.query.schema import Type
+from discreet.query.spend import Spend, SpendAmount
+from discreet.query.table import Grouped, Query, Table, joined_in_words
+from discreet.release import ColumnInfo, Result
+from discreet.release.column import CLAMPED
+from discreet.release.result import from_bytes, to_bytes
+from discreet.signing import load_private
+
+if TYPE_CHECKING:
+    from discreet.certificate import Certificate
+    from discreet.ledger.ledger import Ledger
+
+
+class Session:
+    """Questions to one ``table``, which ``dp.table`` made, within one budget.
+
+    ``budget`` is the most that all answers together may cost one person: ``dp.Pure(3)``,
+    ``dp.ZCDP(0.5)``, ``dp.GDP(1)`` or ``dp.Approx(1, 1e-6)``. The last is kept as the ρ of zCDP
+    that implies it. ``slack`` is the part of δ that may go to mechanisms that fail outright with
+    a small probability, such as discovered keys; half of an ``Approx`` budget's δ unless given.
+
+    The budget is kept in the memory of this process, or, given ``ledger``, on disk: the path of a
+    file, the address of a PostgreSQL database, or a `Ledger`. Then it outlives crashes and is
+    shared by every session that opens it. A missing ledger or dataset is made only with
+    ``create=True``, and a dataset that is there keeps its cap: leave ``budget`` out, or give the
+    same. ``dataset`` names it, unless it is the only one; ``analyst`` says who asks, and their
+    own cap binds too; ``key`` is the private key that the ledger is sealed with, and that
+    certificates are signed with.
+
+    >>> import discreet as dp, pyarrow as pa
+    >>> people = dp.table(pa.table({"age": [34, 51, 28], "ward": ["A", "B", "A"]}))
+    >>> session = dp.Session(people, budget=dp.Pure(1))
+    >>> query = people.group_by("ward", keys=["A", "B"]).agg(n=dp.count())
+    >>> result = session.release(query, epsilon=0.5)
+    >>> result.to_arrow().column_names, session.spent
+    (['ward', 'n', 'n_error'], Pure(epsilon=Fraction(1, 2)))
+    """
+
+    @spelled
+    def __init__(
+        self,
+        table: Table,
+        *,
+        budget: Budget | None = None,
+        slack: Number | None = None,
+        ledger: str | PathLike[str] | Ledger | None = None,
+        create: bool = False,
+        dataset: str | None = None,
+        analyst: str | None = None,
+        key: str | PathLike[str] | None = None,
+    ) -> None:
+        if not isinstance(table, Table):
+            raise InvalidArgument(
+                name="table",
+                expected="what dp.table(...) returns",
+                given=InvalidArgument.describe_data(table),
+                hint='as in dp.Session(dp.table("visits.csv"), budget=dp.Pure(3))',
+            )
+        self._table = table
+        self._signer = None if key is None else load_private(key)
+        self._purse = open_budget(
+            table,
+            budget=budget,
+            slack=slack,
+            ledger=ledger,
+            create=create,
+            dataset=dataset,
+            analyst=analyst,
+            key=key,
+        )
+
+    if not TYPE_CHECKING:  # a checker would take every name for known
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing(name, [known for known in dir(Session) if known[0] != "_"])
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    @spelled
+    def explain(
+        self,
+        query: Query,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        error: Number | Mapping[str, Number] | None = None,
+        group_size: int | None = None,
+    ) -> Explanation:
+        """What ``release`` would do, cost and miss; reads no data and costs nothing.
+
+        ``epsilon``, ``delta``, ``rho``, ``mu``, ``error`` and ``group_size`` are as there.
+        """
+        plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
+        return explain(plan, account=accounts_in_words(self._purse.caps, plan))
+
+    @spelled
+    def release(
+        self,
+        query: Query,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        error: Number | Mapping[str, Number] | None = None,
+        group_size: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Result:
+        """Answer a ``query``, for a spend in ε, (ε, δ), ρ or μ, which is charged first.
+
+        The spend is one of ``epsilon``, ``rho`` and ``mu``: the more, the less noise. ``delta``, a
+        small probability such as 1e-7, allows Gaussian noise beside ``epsilon``, and is needed for
+        discovered keys; left out, it is none. On a ``dp.Pure`` budget only ``epsilon`` can be
+        spent.
+
+        With ``error=`` in place of a spend, the least one of four digits that keeps all columns
+        (or, given a dict, those named) within that 95 % error; columns whose error depends on the
+        size of the group need ``group_size=``, the number of rows of a group for which it must
+        hold.
+
+        A release under an ``idempotency_key`` is made once: asked again, the stored answer is
+        returned, the same noise for no further cost. Another query under it is refused, and so is
+        one that was charged and cut off before its answer was stored. Left out, every call charges.
+        """
+        self._check(query)
+        key = read_key(idempotency_key)
+        spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "error": error}
+        document = query_document(query)
+        digest = request_digest(document, **spend, group_size=group_size)
+        if key is not None and (found := self._purse.find(key)) is not None:
+            return self._again(found, digest, key)
+        plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
+        for request in plan.requests:
+            query.table.source.check(request)
+        entry = self._purse.charge(claim_for(plan, document, digest=digest, key=key))
+        result = run(plan, cost=entry.costs[0].words)
+        self._purse.keep(entry, lambda: to_bytes(result))
+        return self._certified(entry, result)
+
+    @spelled
+    def recall(self, entry: Entry | int) -> Result:
+        """The answer of an earlier release: free, and the same noise.
+
+        ``entry`` is one of ``history``, or the number of its record. Refused if it has no answer.
+        """
+        own = self._purse.own(entry) if isinstance(entry, Entry) or type(entry) is int else None
+        reply = None if own is None else self._purse.reply(own)
+        if own is None or reply is None:
+            raise InvalidArgument(
+                name="entry",
+                expected="an entry of session.history whose answer was stored",
+                given="another",
+                hint="a release that was cut off has none, nor has a charge made by hand",
+            )
+        return self._certified(own, from_bytes(reply))
+
+    @spelled
+    def release_bounds(
+        self,
+        table: Table,
+        column: ColumnLike,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+    ) -> Bounds:
+        """Buy bounds of a ``column``: powers of two between which nearly all of it lies.
+
+        They are private themselves, so they can be passed on as ``bounds=``; what lies outside
+        is clamped there. ``epsilon``, ``delta``, ``rho`` and ``mu`` are as in ``release``: it is
+        charged like any query. Error: about 25·max_rows/ε rows between two powers of two may be
+        overlooked (twice that under replace), and one time in a thousand an end is too far out.
+
+        >>> import discreet as dp, pyarrow as pa
+        >>> people = dp.table(pa.table({"income": [21_000, 34_500, 28_000] * 1000}))
+        >>> session = dp.Session(people, budget=dp.Pure(2))
+        >>> session.release_bounds(people, "income", epsilon=1)
+        Bounds(lower=16384, upper=65536)
+        """
+        self._check_table(table)
+        query = table.agg(bounds=Range(column))
+        return bounds_of(query, self.release(query, epsilon=epsilon, delta=delta, rho=rho, mu=mu))
+
+    @spelled
+    def release_max_groups(
+        self,
+        groups: Grouped,
+        *,
+        coverage: Number = Fraction(95, 100),
+        most: int = 100,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+    ) -> int:
+        """Buy a bound for ``max_groups``: about ``coverage`` of people are in no more groups.
+
+        ``groups`` is a table with a unit after ``group_by``. The bound is private itself, and at
+        most ``most``, 100 if left out; ``coverage`` is 0.95 if left out. Charged like any query:
+        give one of ``epsilon``, ``rho`` and ``mu``. Error: the rank of the chosen bound among
+        people, about 3·ln(most)/ε at 95 %, twice that under replace.
+        """
+        spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
+        return self._contribution(groups, spend, coverage, most, rows=False)
+
+    @spelled
+    def release_max_rows_per_group(
+        self,
+        groups: Grouped,
+        *,
+        coverage: Number = Fraction(95, 100),
+        most: int = 100,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+    ) -> int:
+        """Buy a bound for ``max_rows_per_group``: about ``coverage`` of people have no more rows
+        in any group. As ``release_max_groups``, with the same ``groups``, ``most``, ``epsilon``,
+        ``rho`` and ``mu``.
+        """
+        spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
+        return self._contribution(groups, spend, coverage, most, rows=True)
+
+    # -- the budget --------------------------------------------------------------------------------
+
+    @property
+    def spent(self) -> Guarantee:
+        """What has been charged so far, in the notion of the budget."""
+        return self._account.spent
+
+    @property
+    def remaining(self) -> Notion:
+        """What is left, in the notion of the budget: of the dataset's cap, and of every other one
+        in that notion that this session is bound by."""
+        kind = type(self._account.limit)
+        alike = [cap.filter for cap in self._purse.caps if isinstance(cap.filter.limit, kind)]
+        return left_of(min(alike, key=lambda account: sum_of(account.limit) - account.total))
+
+    @property
+    def remaining_slack(self) -> Fraction:
+        """What is left of the δ for mechanisms that fail outright with a small probability."""
+        return min(cap.filter.slack - cap.filter.spent_slack for cap in self._purse.caps)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the whole session promises, whatever is still asked."""
+        return self._account.guarantee
+
+    @property
+    def history(self) -> History:
+        """What was charged to the dataset, by everyone, in order; ``.replay()`` composes it."""
+        return self._purse.entries
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _plan(
+        self,
+        query: Query,
+        given: tuple[Number | None, ...],
+        error: Number | Mapping[str, Number] | None,
+        group_size: int | None,
+    ) -> Plan:
+        self._check(query)
+        epsilon, delta, rho, mu = given
+        account = planning_account(self._purse.caps)
+        if error is None:
+            spend = Spend.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
+            return make_plan(query, spend, account=account)
+        if (epsilon, rho, mu) != (None, None, None):
+            raise InvalidArgument(
+                name="error", expected="given instead of a spend", given="both", hint="drop one"
+            )
+        return least_spend(query, error, account=account, delta=delta, group_size=group_size)
+
+    def _contribution(
+        self, groups: Grouped, spend: Spend, coverage: Number, most: int, *, rows: bool
+    ) -> int:
+        choice = ContributionChoice(groups, spend, coverage=coverage, most=most)
+        self._check_table(groups.table)
+        choice.check()
+        entry = self._purse.charge(claim_for_choice(choice, rows=rows))
+        chosen = choice.choose(rows=rows)
+        result = choice.result(chosen, cost=entry.costs[0].words)
+        self._purse.keep(entry, lambda: to_bytes(result))
+        return chosen
+
+    def _again(self, found: Entry, digest: str, key: str) -> Result:
+        check_same_request(found, digest, key)
+        reply = self._purse.reply(found)
+        if reply is None:
+            raise unanswered(found, key)
+        again = from_bytes(reply)
+        note = f"this is the stored answer of record {found.number}: nothing was charged for it"
+        return self._certified(found, replace(again, notes=(note, *again.notes)))
+
+    def _certified(self, entry: Entry, result: Result) -> Result:
+        """The result, with a certificate when it is asked for."""
+        work = partial(
+            certificate_of,
+            entry=entry,
+            result=result,
+            ledger=self._purse.ledger,
+            key=self._signer,
+        )
+        return replace(result, issue=work, record=entry.number)
+
+    def _check(self, query: Query) -> None:
+        if not isinstance(query, Query):
+            raise InvalidArgument(
+                name="query",
+                expected="what .agg(...) returns",
+                given=InvalidArgument.describe_data(query),
+                hint='as in table.group_by("ward", keys=[...]).agg(n=dp.count())',
+            )
+        self._check_table(query.table)
+
+    def _check_table(self, table: Table) -> None:
+        if not isinstance(table, Table):
+            raise InvalidArgument(
+                name="table",
+                expected="the table of this session, with or without steps",
+                given=InvalidArgument.describe_data(table),
+            )
+        if table.source is not self._table.source:
+            raise InvalidArgument(
+                name="query",
+                expected="about the table that this session was opened with",
+                given="one about another table",
+                hint="build it from that very table, or open a session for the other one",
+            )
+        mine = (self._table.unit, self._table.relation)
+        if (table.unit, table.relation) != mine:
+            raise RelationMismatch(
+                f"this session protects {self._table.unit} under {self._table.relation}, and the "
+                f"query {table.unit} under {table.relation}: use one dp.table for both"
+            )
+
+    @property
+    def _account(self) -> Filter:
+        return self._purse.caps[0].filter
+
+    def __repr__(self) -> str:
+        rest = notion_in_words(self.remaining)
+        count = self._purse.releases
+        made = f"{count:,} release{'s' * (count != 1)}"
+        return f"Session({self._purse.dataset}, {made}, {rest} left)"
+
+
+# -- where the budget is kept: in memory, or in a ledger -------------------------------------------
+
+
+def open_budget(
+    table: Table,
+    *,
+    budget: Budget | None,
+    slack: Number | None,
+    ledger: str | PathLike[str] | Ledger | None,
+    create: bool,
+    dataset: str | None,
+    analyst: str | None,
+    key: str | PathLike[str] | None,
+) -> SessionBudget:
+    """The budget that these arguments mean."""
+    if ledger is None:
+        return _in_memory(table, budget, slack, create, dataset, analyst)
+    from discreet.ledger.ledger import Ledger
+
+    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create, key=key)
+    name = _dataset_name(opened, dataset, create=create)
+    if create and name not in {one.name for one in opened.datasets}:
+        if budget is None:
+            raise _no_budget()
+        opened.add_dataset(
+            name, budget=budget, slack=slack, unit=table.unit.column, relation=table.relation
+        )
+    purse = opened.purse(name, analyst)
+    _check_protects(purse.data.words, purse.data.unit, purse.data.relation, table)
+    if budget is not None:
+        assert purse.data.cap is not None
+        purse.data.cap.check_stated_as(budget, slack, whose=purse.data.words)
+    return purse
+
+
+def _in_memory(
+    table: Table,
+    budget: Budget | None,
+    slack: Number | None,
+    create: bool,
+    dataset: str | None,
+    analyst: str | None,
+) -> MemoryBudget:
+    if budget is None:
+        raise _no_budget()
+    if create:
+        raise InvalidArgument(
+            name="create",
+            expected="given together with ledger=",
+            given="without it",
+            hint='as in ledger="people.ledger"; without one the budget is kept in memory',
+        )
+    return MemoryBudget(
+        dataset or table.source.name,
+        Cap.read(budget, slack).opened,
+        relation=table.relation,
+        unit=table.unit.column,
+        analyst=analyst,
+    )
+
+
+def _dataset_name(ledger: Ledger, dataset: str | None, *, create: bool) -> str:
+    """The dataset that is meant: the one named, the only one, or, in a new ledger's file, one
+    named after it. So a renamed file of data is never a new dataset by accident."""
+    if dataset is not None:
+        return dataset
+    there = [one.name for one in ledger.datasets]
+    if len(there) == 1:
+        return there[0]
+    if not there and create and "://" not in ledger.location:
+        return Path(ledger.location).stem
+    raise InvalidArgument(
+        name="dataset",
+        expected=f"one of {', '.join(there)}" if there else "added first: the ledger has none yet",
+        given="nothing",
+        hint='say which, as in dataset="visits"'
+        if there
+        else 'say dataset="visits", create=True and a budget',
+    )
+
+
+def _check_protects(words: str, unit: str | None, relation: object, table: Table) -> None:
+    if (table.unit.column, table.relation) != (unit, relation):
+        protected = "a row" if unit is None else f'all rows with one "{unit}"'
+        raise RelationMismatch(
+            f"the {words} protects {protected} under {relation}, and this table {table.unit} "
+            f"under {table.relation}: open the table with the same unit= and relation=; if these "
+            "are other people, or a person has several rows, keep unit= and use another ledger= or "
+            "dataset="
+        )
+
+
+def _no_budget() -> InvalidArgument:
+    return InvalidArgument(
+        name="budget",
+        expected="given, as the most that all answers together may cost one person",
+        given="nothing",
+        hint="such as budget=dp.Pure(3); it is left out only for a dataset that is in a ledger",
+    )
+
+
+# -- the budget in words ---------------------------------------------------------------------------
+
+
+_FINE = 2**40
+
+
+def left_of(account: Filter) -> Notion:
+    """What may still be charged, rounded down where a root is not rational."""
+    rest = sum_of(account.limit) - account.total
+    match account.limit:
+        case Pure():
+            return Pure(rest)
+        case ZCDP():
+            return ZCDP(rest)
+        case GDP():
+            return GDP(Fraction(math.isqrt(int(rest * _FINE**2)), _FINE))
+
+
+def accounts_in_words(caps: Sequence[NamedFilter], plan: Plan) -> tuple[str, ...]:
+    """What a plan means for each account, by name if there are several."""
+    return tuple(
+        _account_in_words(cap.filter, plan, cap.name if len(caps) > 1 else "") for cap in caps
+    )
+
+
+def _account_in_words(account: Filter, plan: Plan, name: str) -> str:
+    kind = type(account.limit)
+    charge = price(kind, plan.guarantee, 0)
+    fits = _times(account, charge)
+    part = charge.amount / sum_of(account.limit)
+    words = in_words(kind, charge.amount, charge.slack)
+    whose = f" to the {name}" if name else ""
+    cost = f"Cost{whose}: {words} ({short(100 * float(part))} % of all)"
+    spent = in_words(kind, account.total, account.spent_slack)
+    limit = in_words(kind, sum_of(account.limit), account.slack)
+    so_far = f"{spent} of {limit} is spent"
+    if not fits:
+        return f"{cost}; {so_far}, so this does not fit."
+    after = f"{fits - 1:,} more like it fit" if fits > 1 else "none like it fits"
+    return f"{cost}; {so_far}, and after this {after}."
+
+
+def planning_account(caps: Sequence[NamedFilter]) -> Filter:
+    """The account to plan for: a pure one if any is, since it refuses what needs a δ; else that
+    of the dataset."""
+    return next((c.filter for c in caps if isinstance(c.filter.limit, Pure)), caps[0].filter)
+
+
+def _times(account: Filter, charge: Charge) -> int:
+    """How many such charges fit."""
+    rooms = [(sum_of(account.limit) - account.total, charge.amount)]
+    rooms += [(account.slack - account.spent_slack, charge.slack)]
+    return int(min(room // size for room, size in rooms if size))
+
+
+def notion_in_words(notion: Notion) -> str:
+    """A notion with its number, for reading."""
+    names = {Pure: "ε", ZCDP: "ρ", GDP: "μ"}
+    value = notion.mu if isinstance(notion, GDP) else sum_of(notion)
+    return f"{names[type(notion)]} = {round_up(value):.6g}"
+
+
+# -- what a release asks its ledger to charge for --------------------------------------------------
+
+
+def request_digest(query: Mapping[str, Any], **spend: object) -> str:
+    """The digest of what was asked: the query and the spend, before anything is planned.
+
+    What is planned may also depend on what is left, so it would differ on a second try.
+    """
+    given = {name: _exact(value, name) for name, value in spend.items() if value is not None}
+    return canonical.digest({"query": dict(query), "spend": given})
+
+
+def claim_for(plan: Plan, query: dict[str, Any], *, digest: str, key: str | None) -> Claim:
+    """The claim of a query."""
+    return Claim(
+        question=query_in_words(plan.query),
+        guarantee=plan.guarantee,
+        digest=digest,
+        mechanisms=tuple(mechanism_documents(plan)),
+        query=query,
+        key=key,
+    )
+
+
+def claim_for_choice(choice: ContributionChoice, *, rows: bool) -> Claim:
+    """The claim of a bound on contributions."""
+    coverage = choice.mechanism.probabilities[0]
+    told: dict[str, Any] = {"rows": rows, "coverage": coverage, "most": choice.most}
+    document = contribution_document(choice.grouped, **told)
+    return Claim(
+        question=contribution_in_words(choice.grouped, **told),
+        guarantee=choice.guarantee,
+        digest=request_digest(document, epsilon=choice.mechanism.epsilon),
+        mechanisms=(contribution_mechanism(choice.mechanism, rows=rows, most=choice.most),),
+        query=document,
+    )
+
+
+def check_same_request(found: Entry, digest: str, key: str) -> None:
+    """A key stands for one question."""
+    if found.digest != digest:
+        raise Refused(
+            f"the idempotency key {key!r} was used for another query or spend, in record "
+            f"{found.number}: use a new key for a new question"
+        )
+
+
+def unanswered(found: Entry, key: str) -> Refused:
+    """Charged, and cut off: to compute it now would be a second look for one price."""
+    return Refused(
+        f"the release under the idempotency key {key!r} was charged (record {found.number}) but "
+        "its answer was never stored: it is still running, or was cut off. It is not computed "
+        "again; wait for it, or ask under a new key, which is charged anew"
+    )
+
+
+def _exact(value: object, name: str) -> Any:
+    if isinstance(value, Mapping):
+        return {str(each): _exact(given, name) for each, given in value.items()}
+    spent: Number = value  # type: ignore[assignment]
+    return str(number(spent, name=name))
+
+
+# -- from a charged plan to a released table -------------------------------------------------------
+
+
+T = TypeVar("T")
+
+_FAILED = (
+    "the query could not be answered after it was charged; what went wrong may depend on the "
+    "data, so no more is said"
+)
+
+
+def guarded(work: Callable[[], T]) -> T:
+    """What `work` returns; whatever it raises becomes one constant sentence."""
+    outcome: list[T] = []
+    try:
+        outcome.append(work())
+    except EngineError:
+        raise
+    except Exception:
+        pass  # its message may quote data
+    if not outcome:  # outside the except block: no context may remain
+        raise EngineError(_FAILED)
+    return outcome[0]
+
+
+def salt() -> int:
+    """64 random bits, which decide whose rows are kept, and only that."""
+    return record_released("salt", int(entropy().words(1)[0]))
+
+
+def run(plan: Plan, *, cost: str) -> Result:
+    """Measure, add noise, and put the answer together."""
+    frame, outputs = guarded(lambda: _drawn(plan))
+    return Result(
+        _table(frame, outputs),
+        tuple(_infos(plan, outputs)),
+        guarantee=plan.guarantee,
+        cost=cost,
+        protects=protects(plan.query.table.relation, plan.query.table.unit.column),
+        notes=tuple(_notes(plan)),
+        suppressed=_suppressed(plan),
+    )
+
+
+def _drawn(plan: Plan) -> tuple[dict[str, Any], list[Output]]:
+    source, keys = plan.query.table.source, plan.query.keys
+    if plan.finder is not None:
+        keys = _discovered(plan, source.measure(plan.request(salt())))
+        # From here on the keys are public, and what is kept of people is decided among them.
+    listed = keys if isinstance(keys, ListedKeys) else None
+    if listed is not None and not len(listed):
+        columns: Any = {measure: _nothing(measure) for measure in plan.measures}
+    else:
+        columns = source.measure(plan.request(salt(), listed)).columns
+    table = None if listed is None else listed.table
+    frame = {} if table is None else {name: table[name] for name in table.column_names}
+    return frame, plan.outputs(draw_noise(plan, columns))
+
+
+def _discovered(plan: Plan, exact: Exact) -> ListedKeys:
+    """The keys that enough people hold, in order: that of the data would tell."""
+    assert plan.finder is not None and exact.keys is not None
+    record_found_keys(plan.finder, exact)
+    kept = np.flatnonzero(plan.finder.mechanism.release(exact.columns[Units()]))
+    keys = exact.keys.take(kept)
+    keys = keys.sort_by([(name, "ascending") for name in keys.column_names])
+    return ListedKeys(record_released(plan.finder.part.words, keys))
+
+
+def _nothing(measure: Measure) -> Any:
+    size = getattr(measure, "size", None)
+    return np.zeros(0 if size is None else (0, size), np.int64)
+
+
+def _table(frame: dict[str, Any], outputs: list[Output]) -> Any:
+    import pyarrow as pa
+
+    columns = dict(frame)
+    for output in outputs:
+        columns[output.name] = _array(output)
+        columns[output.error_name] = pa.array(np.asarray(output.error, np.float64))
+    return pa.table(columns).combine_chunks()  # how it is cut could depend on data
+
+
+def _array(output: Output) -> Any:
+    """Of a type that the plan decides, whatever the values are."""
+    import pyarrow as pa
+
+    if output.listed is not None:
+        return output.listed.take(pa.array(output.values))
+    if not output.integer:
+        return pa.array(np.asarray(output.values, np.float64))
+    return pa.array(np.asarray(output.values, np.int64))
+
+
+def _infos(plan: Plan, outputs: list[Output]) -> list[ColumnInfo]:
+    infos = [ColumnInfo(name, "key") for name, _ in plan.query.group]
+    for output in outputs:
+        infos.append(
+            ColumnInfo(
+                output.name,
+                "value",
+                of=output.of,
+                kind=output.kind,
+                bounds=output.bounds,
+                sources=output.sources,
+                integer=output.integer,
+            )
+        )
+        infos.append(ColumnInfo(output.error_name, "error", of=output.name))
+    return infos
+
+
+def _notes(plan: Plan) -> Iterator[str]:
+    """What ± does not cover: it is about noise."""
+    quantiles = [one for _, one in plan.query.aggregates if isinstance(one, Quantile)]
+    limit, unit = plan.query.table.limit, plan.query.table.unit.column
+    if limit is not None and limit.max_rows is not None:
+        yield f"± is about noise: rows beyond {limit.max_rows:,} of one {unit} are left out"
+    elif limit is not None:
+        groups = (
+            f"{limit.max_groups:,} group{'s' * (limit.max_groups > 1)} and "
+            if limit.max_groups and plan.query.group
+            else ""
+        )
+        yield (
+            f"± is about noise: rows beyond {groups}{limit.max_rows_per_group:,} a group of one "
+            f"{unit} are left out"
+        )
+    for step in plan.query.table.steps:
+        if isinstance(step, Join):
+            yield f"{joined_in_words(step)}; that table is public, and not protected"
+    if any(one.unknown_ranks(plan.bought) for one in quantiles):
+        yield "how far the ranks of three and more quantiles are off is known only beside a count"
+    if any(hasattr(one, "bounds") for _, one in plan.query.aggregates):
+        yield CLAMPED
+
+
+def _suppressed(plan: Plan) -> str | None:
+    if plan.finder is None:
+        return None
+    least = plan.finder.mechanism.error()
+    return (
+        "keys held by few people are left out; one held by "
+        f"{least:,} is shown with a probability of 95 %"
+    )
+
+
+# -- bounds that are not known, released -----------------------------------------------------------
+
+
+_SURE = Fraction(95, 100)
+
+
+class Bounds(NamedTuple):
+    """Powers of two between which most of a column lies: pass it as ``bounds=``."""
+
+    lower: float
+    upper: float
+
+
+def bounds_of(query: Query, result: Result) -> Bounds:
+    """The two ends, as whole numbers for a column of those."""
+    frame = result.to_arrow()
+    lower, upper = frame["lower"][0].as_py(), frame["upper"][0].as_py()
+    ((_, asked),) = query.aggregates
+    assert isinstance(asked, Range)
+    if getattr(asked.column, "type", None) is Type.INTEGER:
+        return Bounds(int(lower), int(upper))
+    return Bounds(lower, upper)
+
+
+class ContributionChoice:
+    """Which bound on groups, or on rows in a group, leaves most people whole.
+
+    Each person counts once, by how many they have, so the choice is a quantile of people: that
+    of their share `coverage`, among 1, 2, ... `most`.
+    """
+
+    def __init__(self, grouped: Grouped, spend: Spend, *, coverage: Number, most: int) -> None:
+        if not isinstance(grouped, Grouped) or grouped.table.unit.column is None:
+            raise InvalidArgument(
+                name="groups",
+                expected='a table with a unit, grouped, as in table.group_by("ward", keys=[...])',
+                given=InvalidArgument.describe_data(grouped),
+                hint="where a row is a person, nothing needs to be bounded",
+            )
+        self.grouped = grouped
+        self.most = integer(most, name="most", minimum=2)
+        share = probability(coverage, name="coverage")
+        money = _currency(spend)
+        # One person is one value; to be replaced is to leave and to come.
+        rows = grouped.table.relation.add_remove_steps
+        self.mechanism = Quantiles(probabilities=[share], rows=rows, **money.for_choice)
+        self.mechanism.check(self.most)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one person is promised."""
+        return self.mechanism.guarantee
+
+    def check(self) -> None:
+        """Refuse what the engine cannot answer; touches no data."""
+        self.grouped.table.source.check(self._request(0), self.most)
+
+    def _request(self, salt: int) -> Request:
+        table = self.grouped.table
+        return Request(
+            steps=table.steps,
+            unit=table.unit.column,
+            group=self.grouped.group,
+            keys=self.grouped.keys,
+            bound=None,
+            measures=(),
+            salt=salt,
+        )
+
+    def choose(self, *, rows: bool) -> int:
+        """Touch the data, and choose."""
+
+        def work() -> int:
+            source = self.grouped.table.source
+            counts: Any = source.spread(self._request(salt()), self.most)[rows]
+            record_choice("people by what they have", counts, self.mechanism)
+            chosen = 1 + int(self.mechanism.release(counts)[0])
+            return record_released("people by what they have", chosen)
+
+        return guarded(work)
+
+    def result(self, chosen: int, *, cost: str) -> Result:
+        """The choice as a table, for the ledger to keep."""
+        import pyarrow as pa
+
+        table = self.grouped.table
+        rank = float(self.mechanism.error(_SURE, candidates=self.most)[0])
+        columns = (
+            ColumnInfo("bound", "value", kind="quantile", bounds=(1, self.most), integer=True),
+            ColumnInfo("bound_rank_error", "error", of="bound"),
+        )
+        return Result(
+            pa.table({"bound": [chosen], "bound_rank_error": [rank]}),
+            columns,
+            guarantee=self.guarantee,
+            cost=cost,
+            protects=protects(table.relation, table.unit.column),
+        )
+
+
+def _currency(spend: Spend) -> SpendAmount:
+    if spend.rho is not None:
+        return SpendAmount("rho", spend.rho)
+    if spend.mu is not None:
+        return SpendAmount("mu", spend.mu)
+    assert spend.epsilon is not None
+    return SpendAmount("epsilon", spend.epsilon)
+
+
+# -- what a release tells the auditor when it is replayed ------------------------------------------
+# The exact values that meet each mechanism.
+#
+# Outside of a replay nothing is recorded, and everything here returns what it was given. In one,
+# exact values go to the recorder, in memory, and nowhere else.
+
+
+_SALT = "salt"  # decides whose rows are kept, and is drawn without a look at them
+
+
+def record_released(name: str, output: T) -> T:
+    """What was released or drawn: in the second run of a replay, what the first one had."""
+    recorder = current()
+    return output if recorder is None else recorder.released(name, output, drawn=name == _SALT)
+
+
+def draw_noise(plan: Plan, columns: Mapping[Measure, Any]) -> Noisy:
+    """Noise for every part of a plan."""
+    recorder = current()
+    if recorder is None:
+        return plan.draw(columns)
+    question = query_document(plan.query)  # a filter by a value of the data looks like any other
+    for part, one in plan.bought.items():
+        if isinstance(one, Finder):
+            continue  # noted when keys were found
+        exact = (
+            one.part.exact(columns)
+            if isinstance(one, AddedNoise)
+            else columns[one.part.measures[0]]
+        )
+        recorder.reached(
+            part.words,
+            exact,
+            sensitivity=declared_sensitivity(one),
+            noise=one.mechanism,
+            question=question,
+        )
+    noisy = plan.draw(columns)
+    values = {part: recorder.released(part.words, value) for part, value in noisy.values.items()}
+    return Noisy(noisy.bought, values)
+
+
+def record_found_keys(finder: Finder, exact: Exact) -> None:
+    """People by key, before those that enough of them hold are kept."""
+    recorder = current()
+    if recorder is None or exact.keys is None:
+        return
+    keys = zip(*(column.to_pylist() for column in exact.keys.columns), strict=True)
+    units = np.asarray(exact.columns[Units()]).tolist()
+    recorder.reached(
+        finder.part.words,
+        dict(zip(keys, units, strict=True)),  # a key that nobody has is not in the table
+        sensitivity=declared_sensitivity(finder),
+        noise=finder.mechanism,
+        absent=0,
+    )
+
+
+def record_choice(name: str, counts: Any, mechanism: Quantiles) -> None:
+    """People by their groups or rows, before a bound is chosen."""
+    recorder = current()
+    if recorder is not None:
+        recorder.reached(name, counts, sensitivity={"l1": mechanism.rows}, noise=mechanism)
+
+
+def declared_sensitivity(one: AddedNoise | Chooser | Finder) -> Declared:
+    """How far one person may move what reaches a mechanism, as the mechanism was told."""
+    match one:
+        case AddedNoise(mechanism=Laplace(sensitivity=told, largest=largest), sensitivity=moved):
+            linf, l1 = min(moved.linf, largest), min(moved.l1, told)
+            return {"l0": moved.l0, "linf": linf, "l1": l1, "l2": moved.l2}
+        case AddedNoise(mechanism=Gaussian(sensitivity=told), sensitivity=moved):
+            l2 = min(moved.l2, told)
+            return {"l0": moved.l0, "linf": moved.linf, "l1": moved.l1, "l2": l2}
+        case Chooser(mechanism=Quantiles(rows=rows), times=times):
+            # Someone with fewer rows in a group bears less on it, in proportion.
+            return {"l1": rows * times}
+        case Chooser(mechanism=TopK(rows=rows, monotone=monotone), times=times):
+            # Only by how much counts move apart matters to a choice between them.
+            return {"linf": rows, "range": rows * times * (1 if monotone else 2)}
+        case Finder(mechanism=mechanism):
+            return {"linf": Fraction(1), "l0": mechanism.max_groups}
+    raise AssertionError  # pragma: no cover
+
+
+# -- the certificate, written when it is asked for -------------------------------------------------
+
+
+def certificate_of(*, entry: Entry, result: Result, ledger: str | None, key: Any) -> Certificate:
+    """What was charged and what was released, as a document for others."""
+    from discreet.certificate import certify
+
+    return certify(entry=entry, frame=result.frame, columns=result.columns, ledger=ledger, key=key)
+
+
+# -- names that a session does not have ------------------------------------------------------------
+
+
+_ASKS: Final = "say session.release(query, epsilon=0.5)"
+_LEFT: Final = "session.remaining is what is left, session.spent what was charged"
+_INSTEAD: Final = {
+    **dict.fromkeys(("query", "run", "execute", "ask", "answer", "collect"), _ASKS),
+    **dict.fromkeys(("budget", "left", "epsilon", "remaining_budget", "cost"), _LEFT),
+    "entries": "session.history lists what was charged",
+    "table": "keep the table that the session was opened with, and build queries from it",
+    "close": "leave it out: a session holds nothing open",
+}
+
+
+def missing(name: str, known: Iterable[str]) -> AttributeError:
+    """What is said where a session has no such name.
+
+    >>> print(missing("left", ["remaining", "spent"]))
+    a session has no 'left'; session.remaining is what is left, session.spent what was charged
+    """
+    return unknown("a session", name, known, _INSTEAD.get(name, ""))
+
+
+# -- the module, called by those who mean the class ------------------------------------------------
+
+
+class _Module(ModuleType):
+    """A module that is called by those who mean the class in it."""
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError(
+            "discreet has no 'session' to call; write dp.Session(table, budget=dp.Pure(3))"
+        )
+
+
+sys.modules[__name__].__class__ = _Module
