@@ -27,8 +27,8 @@ def changed() -> set[str]:
 def name_of(path: str) -> str:
     """Which part of the package a path is about.
 
-    >>> name_of("src/discreet/query/plan.py"), name_of("tests/numeric/test_exact.py"), name_of("README.md")
-    ('query', 'exact', '')
+    >>> name_of("src/discreet/query/plan.py"), name_of("tests/test_demo.py"), name_of("README.md")
+    ('query', 'demo', '')
     """
     top, *rest = path.removeprefix("src/discreet/").removeprefix("tests/").split("/")
     if not path.startswith(("src/discreet/", "tests/")):

@@ -157,3 +157,15 @@ class InternalError(DiscreetError):
 
 class LooseBound(UserWarning):
     """An answer that holds but is not as tight as asked for: more memory or time would help."""
+
+
+# -- texts that somebody else wrote ----------------------------------------------------------------
+
+
+def one_line(text: str) -> str:
+    """One line that a terminal shows and does not obey: all other characters are replaced.
+
+    >>> one_line("patient\\nProved:\\x1b[2J")
+    'patient�Proved:�[2J'
+    """
+    return "".join(c if c.isprintable() else "�" for c in text)

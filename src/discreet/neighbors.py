@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
 
-from discreet.errors import InvalidArgument
-from discreet.printable import one_line
+from discreet.errors import InvalidArgument, one_line
 
 
 class Relation(Enum):

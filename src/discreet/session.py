@@ -29,8 +29,7 @@ from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.guarantees.filters import Charge, Filter, Notion, in_words, price, sum_of
 from discreet.hints import spelled, unknown
 from discreet.ledger import Budget, Cap, Claim, Entry, History, MemoryBudget, SessionBudget
-from discreet.ledger.account import read_key
-from discreet.ledger.history import NamedFilter
+from discreet.ledger.history import NamedFilter, read_key
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles
@@ -54,10 +53,9 @@ from discreet.query.keys import ListedKeys
 from discreet.query.measures import Measure, Units
 from discreet.query.numerals import short
 from discreet.query.plan import Plan, least_spend, make_plan
-from discreet.query.purchase import AddedNoise, Chooser, Finder, protects
+from discreet.query.purchase import AddedNoise, Chooser, Finder, Spend, SpendAmount, protects
 from discreet.query.request import Exact, Join, Request
 from discreet.query.schema import Type
-from discreet.query.spend import Spend, SpendAmount
 from discreet.query.table import Grouped, Query, Table, joined_in_words
 from discreet.release import ColumnInfo, Result
 from discreet.release.column import CLAMPED

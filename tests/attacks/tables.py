@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.query.plan import Plan, make_plan
-from discreet.query.purchase import AddedNoise, Chooser
-from discreet.query.spend import Spend
+from discreet.query.purchase import AddedNoise, Chooser, Spend
 
 SALT = 20_261_115
 

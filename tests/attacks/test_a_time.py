@@ -18,8 +18,8 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise import gaussian as noise_gaussian
 from discreet.noise import laplace as noise
+from discreet.noise.entropy import Draw, Tape
 from discreet.noise.laplace import DiscreteLaplaceSampler
-from discreet.noise.tape import Draw, Tape
 from discreet.testing import SeededEntropy
 
 

@@ -14,7 +14,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 from .tables import Replay, check_neighbours, compare
 

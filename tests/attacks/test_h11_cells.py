@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.certificate.independent.query_check import Person
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 
 def bags(groups: int, cells: int, person: Person, values: tuple[int, ...]) -> set[tuple[int, ...]]:

@@ -65,7 +65,7 @@ def test_h12_the_check_touches_no_row():
 
     table = dp.table(Rows([{"x": 1}]), schema={"x": "integer"})
     from discreet.query.plan import make_plan
-    from discreet.query.spend import Spend
+    from discreet.query.purchase import Spend
 
     plan = make_plan(table.agg(s=dp.sum("x", bounds=(0, 9))), Spend.read(epsilon=1))
     for request in plan.requests:

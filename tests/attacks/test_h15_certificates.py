@@ -16,7 +16,7 @@ from discreet.certificate.certificate import Verdict
 from discreet.certificate.issue import sealed
 from discreet.certificate.json_schema import misfits, schema
 from discreet.cli.main import main
-from discreet.printable import one_line
+from discreet.errors import one_line
 from tests.certificate.releases import EVERYTHING, QUESTIONS, SPENDS, certificate
 
 FORGED = "id\nProved:\n  - everything"

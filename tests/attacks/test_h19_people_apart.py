@@ -5,7 +5,7 @@ import pytest
 
 import discreet as dp
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 CLOSE = {
     "large whole numbers": pa.array([2**63, 2**63 + 1], pa.uint64()),

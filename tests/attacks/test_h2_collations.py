@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 SPELLINGS = [
     "".join(c.upper() if i >> j & 1 else c for j, c in enumerate("maternity")) for i in range(512)

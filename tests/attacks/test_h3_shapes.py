@@ -7,8 +7,8 @@ import pytest
 import discreet as dp
 from discreet.query.measures import Total
 from discreet.query.plan import make_plan
+from discreet.query.purchase import Spend
 from discreet.query.request import Exact
-from discreet.query.spend import Spend
 from discreet.release.result import to_bytes
 from discreet.session import run
 from discreet.testing import seeded

@@ -23,7 +23,7 @@ from benchmarks import neighbours
 from discreet.engines import duckdb as embedded
 from discreet.engines.duckdb import STATIC, DuckDbPass
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 ROWS, GROUP = 8192, 1024  # in row groups, which are sorted by x
 WARDS = ("A", "B", "C")

@@ -17,8 +17,8 @@ from discreet.numeric import canonical
 from discreet.query.document import mechanism_documents, query_document, query_in_words
 from discreet.query.keys import ListedKeys
 from discreet.query.plan import make_plan
+from discreet.query.purchase import Spend
 from discreet.query.schema import Field, Schema, Type
-from discreet.query.spend import Spend
 from discreet.query.table import Table
 from discreet.release.column import ColumnInfo
 from discreet.session import _infos, _table

@@ -124,7 +124,7 @@ def test_steps_that_a_query_has_verify():
     table = table.select("ward", "twice", "floor").bound(max_groups=2, max_rows_per_group=1)
     from discreet.certificate import certify
     from discreet.query.plan import make_plan
-    from discreet.query.spend import Spend
+    from discreet.query.purchase import Spend
 
     from .releases import answer, charge, fitting
 

@@ -29,7 +29,7 @@ from discreet.laws import DiscreteLaplace
 from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.query.document import mechanism_documents, query_document
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 from .releases import EVERYTHING, visits
 

@@ -8,7 +8,7 @@ from discreet.certificate import Certificate, certify, verify
 from discreet.certificate.issue import sealed
 from discreet.ledger.history import Claim
 from discreet.ledger.ledger import Ledger
-from discreet.query.table_digest import table_digest
+from discreet.query.public import table_digest
 from discreet.signing import create_key, load_private
 
 PEOPLE = pa.table(

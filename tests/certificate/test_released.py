@@ -19,7 +19,7 @@ from discreet.certificate.verification import released_table
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Pure
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 from discreet.release.column import ColumnInfo
 from discreet.release.exports import to_csv
 

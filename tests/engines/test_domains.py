@@ -14,7 +14,7 @@ import discreet as dp
 from discreet.engines.sources import IbisSource
 from discreet.errors import EngineError, InvalidArgument
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 BOUNDS = {"bounds": (0, 100)}
 DOMAIN = {"x": {"domain": (0, 100)}}

@@ -19,9 +19,8 @@ from discreet.errors import DiscreetError
 from discreet.query.keys import DiscoveredKeys, ListedKeys
 from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan, make_plan
-from discreet.query.purchase import AddedNoise, Chooser, Finder
+from discreet.query.purchase import AddedNoise, Chooser, Finder, Spend
 from discreet.query.request import Exact, Request
-from discreet.query.spend import Spend
 from discreet.session import declared_sensitivity
 from tests.fuzz.case import Case, Neighbour
 from tests.fuzz.expecting import disagreement

@@ -23,7 +23,7 @@ MODULES = {
     "pyarrow": "pyarrow.dataset",
     "tempfile": "tempfile",
 }
-PLANNED = "from discreet.query.plan import make_plan; from discreet.query.spend import Spend"
+PLANNED = "from discreet.query.plan import make_plan; from discreet.query.purchase import Spend"
 LONGEST = 20
 WIDEST = 110
 

@@ -105,7 +105,7 @@ NOISE = (
     ),
     Mutant(
         id="nearest-rounds-down",
-        file="noise/tape.py",
+        file="noise/entropy.py",
         old="rounded = (value + ball(Fraction(1, 2))).floor().unique_fmpz()",
         new="rounded = value.floor().unique_fmpz()",
         kind="rounding",
@@ -114,7 +114,7 @@ NOISE = (
     ),
     Mutant(
         id="tape-reused",
-        file="noise/tape.py",
+        file="noise/entropy.py",
         old="self._store.pop() if self._store else",
         new="self._store[0] if self._store else",
         kind="noise reused",
@@ -126,7 +126,7 @@ NOISE = (
     ),
     Mutant(
         id="tape-forgets",
-        file="noise/tape.py",
+        file="noise/entropy.py",
         old="        if tag not in self._revealed:\n            self._revealed[tag] = self.source",
         new="        if True:\n            self._revealed[tag] = self.source",
         kind="noise reused",
@@ -135,7 +135,7 @@ NOISE = (
     ),
     Mutant(
         id="tape-same-digits-again",
-        file="noise/tape.py",
+        file="noise/entropy.py",
         old="        self.bits += 64\n        self._tag += 1",
         new="        self.bits += 64",
         kind="noise reused",

@@ -18,9 +18,9 @@ import pytest
 from scipy.stats import binom
 
 from discreet.noise import gaussian, laplace
+from discreet.noise.entropy import Draw, Tape
 from discreet.noise.gaussian import GaussianSampler, strips
 from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
-from discreet.noise.tape import Draw, Tape
 from discreet.noise.workspace import Workspace
 from discreet.numeric.balls import ball, precision
 from discreet.testing import SeededEntropy

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from discreet.noise.entropy import POOL_WORDS, SystemEntropy
-from discreet.noise.tape import Draw
+from discreet.noise.entropy import POOL_WORDS, Draw, SystemEntropy
 
 
 def test_what_lies_behind_a_single_draw_is_new_for_each_purpose():

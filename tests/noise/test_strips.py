@@ -3,6 +3,7 @@
 import mpmath as mp
 import numpy as np
 
+from discreet.noise.entropy import Tape
 from discreet.noise.gaussian import (
     GUIDE_BITS,
     KEEP_MARGIN,
@@ -12,7 +13,6 @@ from discreet.noise.gaussian import (
     _rest_places,
     strips,
 )
-from discreet.noise.tape import Tape
 from discreet.testing import SeededEntropy
 
 

@@ -25,8 +25,8 @@ from discreet.query.document import (
     query_in_words,
 )
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
-from discreet.query.table_digest import table_digest
+from discreet.query.public import table_digest
+from discreet.query.purchase import Spend
 
 from .sources import people
 

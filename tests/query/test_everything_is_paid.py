@@ -7,7 +7,7 @@ import pyarrow as pa
 
 import discreet as dp
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 
 def plan_of(aggregate, *, groups, keys=("A", "B", "C"), **spend):

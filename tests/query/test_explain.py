@@ -10,7 +10,7 @@ import discreet as dp
 from discreet.errors import InvalidArgument, Refused
 from discreet.query.explain import explain
 from discreet.query.plan import least_spend, make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 
 from .sources import people
 

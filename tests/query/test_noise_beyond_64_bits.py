@@ -5,8 +5,7 @@ import pyarrow as pa
 
 import discreet as dp
 from discreet.query.plan import make_plan
-from discreet.query.purchase import AddedNoise
-from discreet.query.spend import Spend
+from discreet.query.purchase import AddedNoise, Spend
 from discreet.testing import seeded
 
 

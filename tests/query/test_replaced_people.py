@@ -8,7 +8,7 @@ import pytest
 import discreet as dp
 from discreet.guarantees import BoundedRange
 from discreet.query.plan import make_plan
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 from tests.attacks.tables import check_neighbours
 
 from .sources import people

@@ -6,10 +6,9 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.query.plan import make_plan
-from discreet.query.purchase import PresenceCounts, PresentCount, RowCount, ValueSum
+from discreet.query.purchase import PresenceCounts, PresentCount, RowCount, Spend, ValueSum
 from discreet.query.request import Join, Mutate, Select, Where
 from discreet.query.schema import Type
-from discreet.query.spend import Spend
 
 from .sources import people
 

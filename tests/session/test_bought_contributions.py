@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.mechanisms.quantiles import Quantiles
-from discreet.query.spend import Spend
+from discreet.query.purchase import Spend
 from discreet.session import ContributionChoice
 
 PEOPLE = 3

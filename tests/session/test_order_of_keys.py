@@ -6,8 +6,8 @@ import pyarrow as pa
 import discreet as dp
 from discreet.query.measures import Units
 from discreet.query.plan import make_plan
+from discreet.query.purchase import Spend
 from discreet.query.request import Exact
-from discreet.query.spend import Spend
 from discreet.session import _discovered
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.certificate.json_schema import misfits
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, one_line
 from discreet.guarantees import Guarantee
 from discreet.numeric import canonical
 from discreet.numeric.exact import round_up
-from discreet.printable import one_line
 
 if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger

@@ -18,14 +18,13 @@ from discreet.certificate.certificate import (
     in_words,
     message,
 )
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, one_line
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.ledger.history import Cost, Entry
 from discreet.numeric import canonical
-from discreet.printable import one_line
 from discreet.query.numerals import short
+from discreet.query.public import columns_of, table_digest
 from discreet.query.purchase import protects
-from discreet.query.table_digest import columns_of, table_digest
 from discreet.release.column import ColumnInfo
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from typing import Any, Final, Literal
 
 from discreet.certificate.certificate import Certificate
 from discreet.certificate.json_schema import misfits
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, one_line
 from discreet.numeric.exact import number, round_up
-from discreet.printable import one_line
 from discreet.query.numerals import short
 
 # -- YAML of maps, lists, texts and numbers: scalars are JSON --------------------------------------

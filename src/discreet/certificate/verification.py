@@ -39,8 +39,8 @@ from discreet.guarantees import Guarantee
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
 from discreet.numeric.balls import certainly_at_most
+from discreet.query.public import columns_of, table_digest
 from discreet.query.purchase import protects
-from discreet.query.table_digest import columns_of, table_digest
 from discreet.release.exports import as_written
 
 if TYPE_CHECKING:

@@ -184,7 +184,7 @@ def check_names(
     relation: str = "add-remove",
 ) -> None:
     """Names that can be printed, and a relation that there is."""
-    from discreet.ledger.account import read_name
+    from discreet.ledger.history import read_name
     from discreet.neighbors import Relation
 
     Relation.parse(relation)

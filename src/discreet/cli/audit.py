@@ -28,8 +28,7 @@ from discreet.cli.failures import called
 from discreet.cli.options import flat
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
-from discreet.errors import DiscreetError, InvalidArgument
-from discreet.printable import one_line
+from discreet.errors import DiscreetError, InvalidArgument, one_line
 
 if TYPE_CHECKING:
     from discreet.auditor.finding import Finding

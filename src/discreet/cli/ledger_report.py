@@ -27,10 +27,9 @@ from discreet.cli.accounts import (
 from discreet.cli.failures import called, translated
 from discreet.cli.output import AnswerOptions, in_words, say, short, show_document
 from discreet.cli.paths import check_outputs, is_hexadecimal, key_files, ledger_files
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, one_line
 from discreet.guarantees import Approx
 from discreet.guarantees.filters import plain, sum_of
-from discreet.printable import one_line
 
 if TYPE_CHECKING:
     from discreet.guarantees.filters import Filter, Notion

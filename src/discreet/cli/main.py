@@ -15,8 +15,7 @@ import discreet
 from discreet.cli import audit, demo, failures, key, ledger, survey, verify
 from discreet.cli import release as asking
 from discreet.cli.output import console, show_document
-from discreet.errors import InvalidArgument
-from discreet.printable import one_line
+from discreet.errors import InvalidArgument, one_line
 
 # The class of typer's own complaints; where it lives depends on the version of typer.
 _UsageError: Any = typer.BadParameter.__mro__[1]

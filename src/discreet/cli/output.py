@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 from typer import Option
 
 from discreet.cli.paths import check_outputs
-from discreet.errors import InvalidArgument
-from discreet.printable import one_line
+from discreet.errors import InvalidArgument, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

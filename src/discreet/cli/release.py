@@ -603,7 +603,7 @@ def _explain_alone(query: Query, arguments: dict[str, Any]) -> Explanation:
 
 def _plan_alone(query: Query, arguments: dict[str, Any]) -> Plan:
     from discreet.query.plan import make_plan
-    from discreet.query.spend import Spend
+    from discreet.query.purchase import Spend
 
     spend = {name: arguments[name] for name in ("epsilon", "delta", "rho", "mu")}
     return make_plan(query, Spend.read(**spend))

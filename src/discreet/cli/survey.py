@@ -22,8 +22,7 @@ from discreet.cli.failures import called, in_toml
 from discreet.cli.options import flat
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
-from discreet.errors import InvalidArgument
-from discreet.printable import one_line
+from discreet.errors import InvalidArgument, one_line
 
 if TYPE_CHECKING:
     from discreet.survey import Memory, Questionnaire

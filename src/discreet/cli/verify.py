@@ -19,8 +19,7 @@ from discreet.cli.paths import (
     key_files,
     ledger_files,
 )
-from discreet.errors import InvalidArgument
-from discreet.printable import one_line
+from discreet.errors import InvalidArgument, one_line
 
 if TYPE_CHECKING:
     from discreet.certificate import Certificate

@@ -16,7 +16,7 @@ from functools import lru_cache
 from math import lcm
 from typing import Any, NamedTuple
 
-from discreet.errors import BudgetExceeded, InvalidArgument, LedgerDamaged
+from discreet.errors import BudgetExceeded, LedgerDamaged
 from discreet.guarantees import Approx
 from discreet.guarantees.filters import Charge, Filter, in_words, plain, sum_of
 from discreet.ledger.budget import Budget, Cap
@@ -239,10 +239,6 @@ class LedgerState:
 # -- accounts to look at, and names as they are given ----------------------------------------------
 
 
-_LONGEST = 200
-_LONGEST_QUESTION = 10_000
-
-
 @dataclass(frozen=True)
 class Account:
     """A group, a dataset or an analyst: who they are, their cap, and what is spent of it."""
@@ -292,36 +288,3 @@ class Account:
             stated = f"ε = {plain(self.budget.epsilon0)} at δ = {plain(self.budget.delta0)}"
             told = f"{told} (which keeps {stated})"
         return told
-
-
-def read_name(name: object, *, argument: str) -> str:
-    """A name that can be printed on one line."""
-    if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name.strip():
-        return name
-    raise InvalidArgument(
-        name=argument,
-        expected=f"a name of at most {_LONGEST} printable characters",
-        given=InvalidArgument.describe_parameter(name),
-    )
-
-
-def read_question(question: object) -> str:
-    """What was asked, in words."""
-    if isinstance(question, str) and question.strip() and len(question) <= _LONGEST_QUESTION:
-        return question
-    raise InvalidArgument(
-        name="question",
-        expected=f"a text for whoever reads the ledger, at most {_LONGEST_QUESTION:,} characters",
-        given=InvalidArgument.describe_parameter(question),
-    )
-
-
-def read_key(key: object) -> str | None:
-    """An idempotency key at the door."""
-    if key is None or (isinstance(key, str) and 0 < len(key) <= _LONGEST and key.isprintable()):
-        return key
-    raise InvalidArgument(
-        name="idempotency_key",
-        expected=f"a text of 1 to {_LONGEST} printable characters",
-        given=InvalidArgument.describe_parameter(key),
-    )

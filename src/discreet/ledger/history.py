@@ -9,13 +9,12 @@ from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple, overload
 
-from discreet.errors import Refused, RelationMismatch
+from discreet.errors import InvalidArgument, Refused, RelationMismatch, one_line
 from discreet.guarantees import Guarantee, Pure, compose
 from discreet.guarantees.filters import Filter, Notion, in_words
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number
-from discreet.printable import one_line
 
 # -- claims and entries ----------------------------------------------------------------------------
 
@@ -95,6 +94,43 @@ def already_used(key: str | None) -> Refused:
     """Two releases at once under one key: only one of them may go on."""
     return Refused(
         f"the idempotency key {key!r} is in use by another release: ask again for its answer"
+    )
+
+
+_LONGEST = 200
+_LONGEST_QUESTION = 10_000
+
+
+def read_name(name: object, *, argument: str) -> str:
+    """A name that can be printed on one line."""
+    if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name.strip():
+        return name
+    raise InvalidArgument(
+        name=argument,
+        expected=f"a name of at most {_LONGEST} printable characters",
+        given=InvalidArgument.describe_parameter(name),
+    )
+
+
+def read_question(question: object) -> str:
+    """What was asked, in words."""
+    if isinstance(question, str) and question.strip() and len(question) <= _LONGEST_QUESTION:
+        return question
+    raise InvalidArgument(
+        name="question",
+        expected=f"a text for whoever reads the ledger, at most {_LONGEST_QUESTION:,} characters",
+        given=InvalidArgument.describe_parameter(question),
+    )
+
+
+def read_key(key: object) -> str | None:
+    """An idempotency key at the door."""
+    if key is None or (isinstance(key, str) and 0 < len(key) <= _LONGEST and key.isprintable()):
+        return key
+    raise InvalidArgument(
+        name="idempotency_key",
+        expected=f"a text of 1 to {_LONGEST} printable characters",
+        given=InvalidArgument.describe_parameter(key),
     )
 
 

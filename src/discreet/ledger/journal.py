@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from discreet import signing
-from discreet.errors import BudgetExceeded, LedgerDamaged, Refused
+from discreet.errors import BudgetExceeded, LedgerDamaged, Refused, one_line
 from discreet.guarantees import Approx, Guarantee
 from discreet.guarantees.filters import Charge, price
 from discreet.ledger.account import AccountState, LedgerState, charge_of
@@ -22,7 +22,6 @@ from discreet.ledger.head import Head
 from discreet.ledger.history import Claim, Cost, Entry, History, NamedFilter, already_used
 from discreet.ledger.record import Record, damaged, digest_of, token_of
 from discreet.numeric import canonical
-from discreet.printable import one_line
 
 if TYPE_CHECKING:
     from discreet.ledger.stores.store import Row, Store, Transaction

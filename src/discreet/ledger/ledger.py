@@ -11,16 +11,9 @@ from discreet import signing
 from discreet.errors import InvalidArgument, LedgerDamaged, Refused, RelationMismatch
 from discreet.guarantees import Guarantee
 from discreet.hints import spelled
-from discreet.ledger.account import (
-    Account,
-    AccountState,
-    LedgerState,
-    read_key,
-    read_name,
-    read_question,
-)
+from discreet.ledger.account import Account, AccountState, LedgerState
 from discreet.ledger.budget import Budget, Cap
-from discreet.ledger.history import Claim, Entry, History
+from discreet.ledger.history import Claim, Entry, History, read_key, read_name, read_question
 from discreet.ledger.journal import Journal, LedgerBudget, LedgerVerification, verify_journal
 from discreet.neighbors import Relation
 from discreet.numeric import canonical

@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 from discreet.errors import InternalError
 from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
-from discreet.noise.entropy import Source, Words
+from discreet.noise.entropy import Draw, Real, Source, Tape, Words, settle
 from discreet.noise.grid import Floats, Grid, IntegerGrid
-from discreet.noise.tape import Draw, Real, Tape, settle
 from discreet.noise.workspace import Workspace, chunks, in_blocks, room
 from discreet.numeric.balls import ball, precision
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
 from discreet.noise.argmax import ERROR, HIGH, RELATIVE
+from discreet.noise.entropy import Real, Tape, nearest, settle
 from discreet.noise.laplace import flip, log_uniform
-from discreet.noise.tape import Real, Tape, nearest, settle
 from discreet.noise.workspace import Workspace
 from discreet.numeric.balls import ball
 

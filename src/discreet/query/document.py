@@ -15,12 +15,11 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
-from discreet.errors import InternalError
+from discreet.errors import InternalError, one_line
 from discreet.guarantees import Guarantee
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles, choice_scale
 from discreet.mechanisms.top_k import TopK
-from discreet.printable import one_line
 from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.aggregates.commonest import Commonest
 from discreet.query.aggregates.counts import Count, CountUnits
@@ -34,6 +33,7 @@ from discreet.query.contribution import ContributionBound
 from discreet.query.expressions import Expression, Typed, in_words
 from discreet.query.keys import DiscoveredKeys, Keys
 from discreet.query.plan import Plan
+from discreet.query.public import columns_of, table_digest
 from discreet.query.purchase import (
     AddedNoise,
     Additive,
@@ -50,7 +50,6 @@ from discreet.query.purchase import (
 from discreet.query.request import Join, Mutate, Select, Step, Where
 from discreet.query.schema import Type
 from discreet.query.table import Grouped, Query, Table
-from discreet.query.table_digest import columns_of, table_digest
 
 MOST_KEYS: Final = 100  # of which the keys themselves are written
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.errors import one_line
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.neighbors import Relation
-from discreet.printable import one_line
 from discreet.query.aggregates.aggregate import Expected
 from discreet.query.keys import ListedKeys
 from discreet.query.numerals import short

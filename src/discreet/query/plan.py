@@ -33,10 +33,12 @@ from discreet.query.purchase import (
     Finder,
     Part,
     Purchase,
+    Spend,
+    SpendAmount,
     buy,
+    gaussian_share,
 )
 from discreet.query.request import Request
-from discreet.query.spend import Spend, SpendAmount, gaussian_share
 from discreet.query.table import Query
 
 

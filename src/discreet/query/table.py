@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from discreet.errors import InvalidArgument, RelationMismatch
+from discreet.errors import InvalidArgument, RelationMismatch, one_line
 from discreet.hints import spelled
 from discreet.neighbors import Relation, Unit
-from discreet.printable import one_line
 from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.aggregates.quantiles import together
 from discreet.query.contribution import Contribution, ContributionBound, contribution_of

@@ -11,7 +11,7 @@ from datetime import date, time
 from decimal import ROUND_CEILING, Decimal
 from typing import Final
 
-from discreet.printable import one_line
+from discreet.errors import one_line
 
 INFINITE: Final = "∞"
 UNKNOWN: Final = "unknown"
