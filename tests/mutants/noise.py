@@ -215,7 +215,7 @@ NOISE = (
     ),
     Mutant(
         id="grid-half-up",
-        file="noise/grid.py",
+        file="noise/additive.py",
         old="        return steps - round(steps)  # half to even, as np.rint",
         new="        return steps - int(steps)",
         kind="rounding",
@@ -224,7 +224,7 @@ NOISE = (
     ),
     Mutant(
         id="grid-wraps",
-        file="noise/grid.py",
+        file="noise/additive.py",
         old="            wrapped = (out < values) != (noise < 0)\n",
         new="            wrapped = out != out\n",
         kind="clamp removed",
@@ -233,7 +233,7 @@ NOISE = (
     ),
     Mutant(
         id="grid-negative-zero",
-        file="noise/grid.py",
+        file="noise/additive.py",
         old="        out += 0.0  # the grid has one zero: -0.0 would show the sign of the noise\n",
         new="",
         kind="sign",
@@ -242,7 +242,7 @@ NOISE = (
     ),
     Mutant(
         id="grid-coarse-is-fine",
-        file="noise/grid.py",
+        file="noise/additive.py",
         old="    return exponent - 10\n",
         new="    return exponent - 60\n",
         kind="scale",

@@ -10,10 +10,9 @@ import pytest
 
 from discreet import laws
 from discreet.noise import accuracy, laplace
-from discreet.noise.additive import add, add_one
+from discreet.noise.additive import FloatGrid, IntegerGrid, add, add_one
 from discreet.noise.argmax import argmax
 from discreet.noise.gaussian import GaussianSampler
-from discreet.noise.grid import FloatGrid, IntegerGrid
 from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.numeric.balls import precision
 from discreet.testing import SeededEntropy, seeded

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from discreet import laws
 from discreet.noise import argmax as module
+from discreet.noise.additive import INT_MAX, INT_MIN
 from discreet.noise.argmax import ERROR, HIGH, LOW, RELATIVE, Race, _noise, argmax
 from discreet.noise.entropy import Tape
-from discreet.noise.grid import INT_MAX, INT_MIN
 from discreet.noise.workspace import BLOCK, CHUNK, Workspace
 from discreet.numeric.balls import ball, precision
 from discreet.testing import ScriptedEntropy, SeededEntropy, seeded, using

@@ -11,10 +11,9 @@ import pytest
 
 from discreet.noise import accuracy, additive
 from discreet.noise.accuracy import ULPS
-from discreet.noise.additive import add_one
+from discreet.noise.additive import FloatGrid, add_one
 from discreet.noise.argmax import argmax
 from discreet.noise.entropy import Draw
-from discreet.noise.grid import FloatGrid
 from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.noise.threshold import NoisyThreshold
 from discreet.testing import ScriptedEntropy, SeededEntropy, using

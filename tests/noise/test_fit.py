@@ -18,9 +18,8 @@ import pytest
 
 from discreet import laws
 from discreet.noise import additive
-from discreet.noise.additive import MANY, WIDEST, add, add_one
+from discreet.noise.additive import MANY, WIDEST, FloatGrid, IntegerGrid, add, add_one
 from discreet.noise.gaussian import GaussianSampler
-from discreet.noise.grid import FloatGrid, IntegerGrid
 from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.testing import seeded
 

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.noise.grid import FLOAT_MAX, INT_MAX, INT_MIN, FloatGrid, IntegerGrid, fine_exponent
+from discreet.noise.additive import (
+    FLOAT_MAX,
+    INT_MAX,
+    INT_MIN,
+    FloatGrid,
+    IntegerGrid,
+    fine_exponent,
+)
 from discreet.noise.workspace import Workspace
 
 floats = st.floats(allow_nan=False, allow_infinity=False)

@@ -8,10 +8,20 @@ from scipy.stats import chi2
 
 import discreet as dp
 from discreet.noise import additive as module
-from discreet.noise.additive import MANY, UNKNOWN, WIDEST, Narrow, add, add_narrow, narrow
+from discreet.noise.additive import (
+    INT_MAX,
+    INT_MIN,
+    MANY,
+    UNKNOWN,
+    WIDEST,
+    IntegerGrid,
+    Narrow,
+    add,
+    add_narrow,
+    narrow,
+)
 from discreet.noise.entropy import Tape
 from discreet.noise.gaussian import GaussianSampler
-from discreet.noise.grid import INT_MAX, INT_MIN, IntegerGrid
 from discreet.noise.laplace import DiscreteLaplaceSampler
 from discreet.numeric.balls import precision
 from discreet.testing import ScriptedEntropy, SeededEntropy, seeded

@@ -15,9 +15,8 @@ import pytest
 
 from discreet.mechanisms.gaussian import Gaussian as GaussianMechanism
 from discreet.mechanisms.laplace import Laplace as LaplaceMechanism
-from discreet.noise.additive import add
+from discreet.noise.additive import FloatGrid, IntegerGrid, add
 from discreet.noise.gaussian import POSITION_TAG, GaussianSampler
-from discreet.noise.grid import FloatGrid, IntegerGrid
 from discreet.noise.laplace import TAG, DiscreteLaplaceSampler, LaplaceSampler
 from discreet.numeric.balls import ball, precision
 from discreet.testing import ScriptedEntropy, SeededEntropy, using

@@ -12,11 +12,10 @@ import pytest
 from discreet import laws
 from discreet.errors import EntropyFailed
 from discreet.noise import workspace
-from discreet.noise.additive import MANY, add
+from discreet.noise.additive import MANY, IntegerGrid, add
 from discreet.noise.argmax import argmax
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.gaussian import GaussianSampler
-from discreet.noise.grid import IntegerGrid
 from discreet.noise.laplace import DiscreteLaplaceSampler
 from discreet.noise.uniform import integers
 from discreet.noise.workspace import BLOCK, in_blocks

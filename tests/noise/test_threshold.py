@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from discreet.noise import threshold as module
+from discreet.noise.additive import INT_MAX, INT_MIN
 from discreet.noise.entropy import Tape
-from discreet.noise.grid import INT_MAX, INT_MIN
 from discreet.noise.threshold import LaplaceReal, NoisyThreshold
 from discreet.numeric.balls import ball, precision
 from discreet.testing import ScriptedEntropy, SeededEntropy, seeded, using

@@ -71,7 +71,7 @@ from discreet.mechanisms.statistical_queries import (
     sum_of_column,
     sum_of_records,
 )
-from discreet.noise.grid import fine_exponent
+from discreet.noise.additive import fine_exponent
 from discreet.numeric.exact import Number, non_negative, number
 
 if TYPE_CHECKING:

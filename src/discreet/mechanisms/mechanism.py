@@ -20,8 +20,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument, UnboundedSensitivity
 from discreet.lazy import cached_property
-from discreet.noise.additive import Law, add, add_one
-from discreet.noise.grid import INT_MAX, INT_MIN, FloatGrid, Grid, IntegerGrid, fine_exponent
+from discreet.noise.additive import (
+    INT_MAX,
+    INT_MIN,
+    FloatGrid,
+    Grid,
+    IntegerGrid,
+    Law,
+    add,
+    add_one,
+    fine_exponent,
+)
 from discreet.numeric.exact import Number, number, positive, round_up
 from discreet.sensitivity import Sensitivity
 

@@ -16,8 +16,8 @@ from discreet.hints import spelled
 from discreet.inputs import Scores
 from discreet.laws.noisy_argmax import NoisyLead
 from discreet.mechanisms.mechanism import check_noise, positive_sensitivity, read_flag, read_scores
+from discreet.noise.additive import FloatGrid, fine_exponent
 from discreet.noise.argmax import Kind, argmax
-from discreet.noise.grid import FloatGrid, fine_exponent
 from discreet.numeric.balls import ball, certainly_at_most, least_float
 from discreet.numeric.exact import Number, integer, positive, probability, round_up
 from discreet.sensitivity import Sensitivity

@@ -26,7 +26,7 @@ from discreet.mechanisms.mechanism import (
     read_score,
     read_scores,
 )
-from discreet.noise.grid import FloatGrid, fine_exponent
+from discreet.noise.additive import FloatGrid, fine_exponent
 from discreet.noise.threshold import Comparison, NoisyThreshold
 from discreet.numeric.balls import ball, sharp, upper
 from discreet.numeric.exact import Number, integer, number, positive, probability

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
-from discreet.noise.additive import Flags
+from discreet.noise.additive import Flags, Floats
 from discreet.noise.entropy import Real, Source, Tape, Words, nearest, settle
-from discreet.noise.grid import Floats
 from discreet.noise.laplace import flip, quick_log_uniform
 from discreet.noise.workspace import Workspace, chunks, in_blocks, room
 from discreet.numeric.balls import ball

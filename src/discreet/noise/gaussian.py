@@ -41,9 +41,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import InternalError
 from discreet.lazy import cached_property
-from discreet.noise.additive import SMALL, Flags, Narrow, certain, narrow, round_within
+from discreet.noise.additive import SMALL, Flags, Floats, Narrow, certain, narrow, round_within
 from discreet.noise.entropy import Draw, Real, Tape, Words, nearest, settle
-from discreet.noise.grid import Floats
 from discreet.noise.laplace import flip
 from discreet.noise.workspace import Workspace
 from discreet.numeric.balls import ball, precision

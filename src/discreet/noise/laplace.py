@@ -20,9 +20,8 @@ import numpy as np
 
 from discreet.lazy import cached_property
 from discreet.noise.accuracy import ULPS
-from discreet.noise.additive import Flags, Narrow, certain, narrow, round_within
+from discreet.noise.additive import Flags, Floats, Narrow, certain, narrow, round_within
 from discreet.noise.entropy import Draw, Real, Tape, Words, nearest, settle
-from discreet.noise.grid import Floats
 from discreet.noise.workspace import Workspace
 from discreet.numeric.balls import ball, precision
 
