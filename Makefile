@@ -16,7 +16,7 @@ TWO := -n 2 --dist=worksteal
 PYTHONS := 3.11 3.12 3.13
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test types lint docs refresh test-pythons test-long torture fuzz mutants gwas browser postgres clean
+.PHONY: help demo check test types lint docs refresh lectures test-pythons test-long torture fuzz mutants gwas browser postgres clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -50,6 +50,9 @@ docs: $(VENV)/.installed-dev ## build the site into build/site; a broken link or
 
 refresh: $(VENV)/.installed-dev ## run every page, and write what it prints and draws into it, and the notebooks
 	$(BIN)/python -m publishing.refresh
+
+lectures: $(VENV)/.installed ## recompute the 24 claims of the lectures that discreet grew from
+	@$(BIN)/python -m lectures
 
 gwas: $(VENV)/.installed-dev ## the genome-wide example with a million variants: 1 GB of disk, some minutes
 	$(BIN)/python -m examples.gwas --full

@@ -16,7 +16,6 @@ HEAVY = {
     "numerical": {"scipy", "flint", "mpmath", "pandas", "polars", "pyarrow"},
     "engines": {"ibis", "duckdb", "pyspark", "sqlalchemy", "sqlite3", "discreet.engines"},
     "front doors": {"fastapi", "uvicorn", "typer", "click", "rich", "discreet.cli"},
-    "lectures": {"discreet.lectures"},
     "plots": {"altair", "matplotlib", "vl_convert"},
     "tests": {"pytest", "hypothesis", "discreet.testing"},
 }

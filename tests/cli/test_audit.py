@@ -12,7 +12,6 @@ from discreet.cli import failures
 from discreet.cli.audit import claim_of, found_in, neighbors_of, pair_of
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, ZCDP, Approx, Pure, TotalVariation
-from discreet.lectures import report as lectures
 from tests.cli.conftest import Run
 
 # A fair coin in place of the truth with probability 1/4: ε = ln 7 = 1.95. At 20,000 outputs of
@@ -138,7 +137,6 @@ WRONG = {
     "a module that breaks": ("broken.py:answer", "--pair", "0,1"),
     "a module that ends": ("ended.py:answer", "--pair", "0,1"),
     "no Python": ("people.py:answer", "--pair", "0,1"),
-    "lectures with a claim": ("lectures",),
 }
 
 
@@ -179,8 +177,6 @@ def test_a_wrong_word_is_answered_with_the_right_ones(run: Run) -> None:
     assert told.endswith(" and 2 more") and "math" not in told
     with pytest.raises(InvalidArgument, match="; there are "):
         found_in(beside, "something_else", option="TARGET")
-    ended = run("audit", "lecture", "--claim", "epsilon=1")
-    assert ended.code == 2 and "did you mean lectures?" in ended.err
     ended = run(*BATCHED, "--claim", "epsilon=1", "--pair", "0,1", "--seconds", "1")
     assert "--seconds and --samples must be given one at a time, got both" in ended.err
 
@@ -344,26 +340,6 @@ def test_progress_is_shown_on_a_terminal_alone(run: Run, monkeypatch: pytest.Mon
     shown = run(*command)
     assert "%" in shown.err
     assert json.loads(shown.out)["command"] == "audit"
-
-
-def test_the_lectures_are_reported_claim_by_claim(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Catches a claim that went wrong and ends as done. (The whole report runs with the page.)"""
-    from discreet.lectures.claim import Check, ClaimReport
-
-    def claims(*, passed: bool) -> lectures.Report:
-        check = Check("x is below 1", passed)
-        one = ClaimReport(number=1, source="nowhere", statement="x < 1", checks=(check,))
-        return lectures.Report((one,))
-
-    monkeypatch.setattr(lectures, "report", lambda: claims(passed=True))
-    assert run("audit", "lectures").code == 0
-    assert run("audit", "lectures", "--json").result["claims"][0]["verdict"] == "holds"
-    monkeypatch.setattr(lectures, "report", lambda: claims(passed=False))
-    ended = run("audit", "lectures")
-    assert ended.code == failures.FAILED_CHECK
-    assert "wrong as written" in ended.out
 
 
 @pytest.mark.parametrize("sensitivity", ["0.5", "1/3"])

@@ -17,8 +17,10 @@ from mpmath import erf, mp, mpf, ncdf
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from discreet.lectures import oracles
-from discreet.lectures.report import Report, report
+from lectures import oracles
+from lectures.__main__ import main
+from lectures.claim import Check, ClaimReport
+from lectures.report import Report, report
 
 NUMBER = re.compile(r"∞|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?:/\d+)?")
 
@@ -400,3 +402,20 @@ def test_claim_03_is_false_where_the_note_says(spread: float, false: bool) -> No
     printed = 1 / math.sqrt(2 * math.pi * spread)
     true = 2 * float(ncdf(1 / (2 * spread))) - 1
     assert (printed < true) == false
+
+
+def test_the_command_tells_a_claim_that_went_wrong(monkeypatch, capsys) -> None:
+    """Catches a claim that fails and ends as done. (The whole report runs above.)"""
+
+    def claims(*, passed: bool) -> Report:
+        check = Check("x is below 1", passed)
+        one = ClaimReport(number=1, source="nowhere", statement="x < 1", checks=(check,))
+        return Report((one,))
+
+    monkeypatch.setattr("lectures.report.report", lambda: claims(passed=True))
+    assert main([]) == 0
+    assert main(["--json"]) == 0
+    assert '"verdict": "holds"' in capsys.readouterr().out
+    monkeypatch.setattr("lectures.report.report", lambda: claims(passed=False))
+    assert main([]) == 1
+    assert "wrong as written" in capsys.readouterr().out

@@ -18,7 +18,11 @@ from discreet.guarantees import GDP, Pure
 from discreet.laws import Finite, Gibbs
 from discreet.laws.gaussian import RealGaussian
 from discreet.laws.laplace import RealLaplace
-from discreet.lectures import (
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.statistical_queries import StatisticalQueries
+from lectures import (
     distances,
     gaussians,
     generalization,
@@ -32,13 +36,9 @@ from discreet.lectures import (
     squares,
     stability,
 )
-from discreet.lectures.claim import Check, ClaimReport
-from discreet.lectures.report import Report
-from discreet.lectures.trial import FromLaw, verified
-from discreet.mechanisms.exponential import Exponential
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.statistical_queries import StatisticalQueries
+from lectures.claim import Check, ClaimReport
+from lectures.report import Report
+from lectures.trial import FromLaw, verified
 
 UNLIKE = (Finite("abc", (6, 3, 1)), Finite("abc", (3, 4, 3)))
 

@@ -416,19 +416,6 @@ class Audited:
             note(f"the picture is in {self.picture}")
 
 
-def show_lectures(progress: Callable[[float, str], None], *, as_json: bool) -> bool:
-    """All claims of the lectures, recomputed; whether each holds, or its correction does."""
-    from discreet.lectures.report import report
-
-    progress(0.0, "recomputing the claims")
-    made = report()
-    if as_json:
-        show_document("audit lectures", json.loads(made.to_json()))
-    else:
-        say(*str(made).splitlines())
-    return all(claim.verdict != "wrong as written" for claim in made.claims)
-
-
 def _short(value: Any) -> str:
     text = str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -441,7 +428,6 @@ def _indented(lines: list[str]) -> list[str]:
 # -- the command -----------------------------------------------------------------------------------
 
 
-_LECTURES = "lectures"
 _PICTURES = (".svg", ".png", ".html")
 
 
@@ -507,7 +493,7 @@ def audit(
         str,
         Argument(
             help="What to audit: MODULE:NAME or FILE.py:NAME, a function of one input or a "
-            "mechanism; or the word lectures.",
+            "mechanism.",
             metavar="TARGET",
         ),
     ],
@@ -528,21 +514,11 @@ def audit(
 
     No violation found is not a proof. A mechanism with a law is verified exactly too.
 
-    discreet audit lectures checks the lectures that this package grew from.
-
     \b
     Example:
       discreet audit survey.py:answer --claim epsilon=2 --pair 0,1 --seconds 0.5
       discreet audit survey.py:count --samples 5000 --plot laws.svg
-      discreet audit lectures
     """
-    if target == _LECTURES:
-        _check_alone(claimed, effort, plot)
-        with shown_progress() as progress:
-            ok = show_lectures(progress, as_json=printed.json)
-        if not ok:
-            raise Exit(failures.FAILED_CHECK)
-        return
     _check_picture(plot)
     # What the audited code prints is none of the report.
     with contextlib.redirect_stdout(sys.stderr):
@@ -573,7 +549,7 @@ def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
     from discreet.auditor.audit import audit as try_to_break
     from discreet.auditor.subject import Subject
 
-    found = named(_more_than_a_word(target), option="TARGET")
+    found = named(target, option="TARGET")
     with told_of(found):
         subject = Subject.of(found.thing)
     claim = _claim(subject, claimed)
@@ -607,18 +583,6 @@ def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
             **given,
         )
     return Audited(target, finding, verification, suggested)
-
-
-def _more_than_a_word(target: str) -> str:
-    """A target, where it is not the word lectures misspelt."""
-    if ":" not in target and get_close_matches(target, [_LECTURES]):
-        raise InvalidArgument(
-            name="TARGET",
-            expected="MODULE:NAME, FILE.py:NAME or the word lectures",
-            given=InvalidArgument.describe_parameter(target),
-            hint="did you mean lectures?",
-        )
-    return target
 
 
 def _check_effort(effort: Effort) -> None:
@@ -687,13 +651,3 @@ def _try_to_write(plot: Path) -> None:
             expected="a file that can be written",
             given=f"{InvalidArgument.describe_parameter(str(plot))}: {reason}",
         ) from None
-
-
-def _check_alone(claimed: Claimed, effort: Effort, plot: Path | None) -> None:
-    if (claimed, effort, plot) != (Claimed(), Effort(), None):
-        raise InvalidArgument(
-            name=_LECTURES,
-            expected="given without other options than --json",
-            given="more",
-            hint="a file of that name is meant by lectures.py:NAME",
-        )

@@ -9,9 +9,9 @@ from typing import Final
 
 from discreet.guarantees import Pure
 from discreet.laws import Finite
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.trial import proven
 from discreet.mechanisms.randomized_response import RandomizedResponse
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.trial import proven
 
 HALF: Final = Fraction(1, 2)
 SHARES: Final = (Fraction(1, 4), HALF, Fraction(3, 4))

@@ -8,10 +8,10 @@ from itertools import product
 from typing import Any, Final
 
 from discreet.guarantees import Pure
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.trial import greatest_loss, holds, proven, verified, violated
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.noisy_max import NoisyMax
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.trial import greatest_loss, holds, proven, verified, violated
 
 Scores = tuple[int, ...]
 Neighbours = tuple[Scores, Scores]

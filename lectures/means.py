@@ -14,9 +14,9 @@ from discreet.auditor.check_sensitivity import SensitivityFinding, check_sensiti
 from discreet.guarantees import Pure
 from discreet.laws import DiscreteLaplace, Gibbs
 from discreet.laws.laplace import RealLaplace
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.trial import FromLaw, greatest_loss, holds, pinned
 from discreet.mechanisms.exponential import Exponential
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.trial import FromLaw, greatest_loss, holds, pinned
 
 N: Final = 100
 HALF: Final = Fraction(1, 2)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from discreet.lectures import (
+from lectures import (
     distances,
     gaussians,
     generalization,
@@ -22,7 +22,7 @@ from discreet.lectures import (
     squares,
     stability,
 )
-from discreet.lectures.claim import WIDTH, ClaimReport
+from lectures.claim import WIDTH, ClaimReport
 
 SOURCES: Final = (
     "Lectures 000 and 002 are two scans of one text (stability), 001 is on privacy basics, 003 on",

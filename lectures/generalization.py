@@ -12,8 +12,8 @@ from discreet.adaptive.bounds import splitting_width
 from discreet.adaptive.noise_width import Noise, width_of
 from discreet.adaptive.validity import drift
 from discreet.laws import Finite
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
 from discreet.mechanisms.randomized_response import RandomizedResponse
+from lectures.claim import Check, ClaimReport, Measured, shown
 
 SAMPLE: Final = 100_000
 QUERIES: Final = 1_000

@@ -19,11 +19,11 @@ from discreet.guarantees import (
     TotalVariation,
 )
 from discreet.laws.gaussian import RealGaussian
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.distances import UNEVEN
-from discreet.lectures.trial import FromLaw, divergence, holds, pinned
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.distances import UNEVEN
+from lectures.trial import FromLaw, divergence, holds, pinned
 
 NOTIONS: Final[tuple[Guarantee, ...]] = (
     Pure(1),

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from discreet.guarantees import Pure
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.trial import FromLaw, pinned, proven
 from discreet.mechanisms.laplace import Laplace
 from discreet.numeric.balls import ball, precision
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.trial import FromLaw, pinned, proven
 
 if TYPE_CHECKING:
     from flint import arb

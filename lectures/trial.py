@@ -11,7 +11,7 @@ from typing import Any
 from discreet.auditor.verify import Verification, verify
 from discreet.errors import InternalError
 from discreet.guarantees import Approx, Guarantee, Pure
-from discreet.lectures.claim import Measured, shown
+from lectures.claim import Measured, shown
 
 Pair = tuple[Any, Any]
 

@@ -16,8 +16,8 @@ from discreet.guarantees import (
 from discreet.laws import DiscreteLaplace, Finite, Gibbs
 from discreet.laws.gaussian import RealGaussian
 from discreet.laws.laplace import RealLaplace
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.trial import FromLaw, greatest_loss, pinned, violated
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.trial import FromLaw, greatest_loss, pinned, violated
 
 # Three outcomes, and not the same ratios in both directions.
 UNEVEN: Final = (

@@ -13,10 +13,10 @@ from discreet import bounds
 from discreet.guarantees import GDP, Pure, TotalVariation
 from discreet.laws.gaussian import RealGaussian
 from discreet.laws.laplace import RealLaplace
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.trial import FromLaw, divergence, holds, pinned, proven, verified, witnessed
 from discreet.mechanisms.statistical_queries import StatisticalQueries
 from discreet.numeric.balls import ball, lower, sharp
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.trial import FromLaw, divergence, holds, pinned, proven, verified, witnessed
 
 M: Final = 100  # records
 SIGMA: Final = Fraction(1, 20)

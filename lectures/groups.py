@@ -9,10 +9,10 @@ from itertools import combinations_with_replacement
 
 from discreet import neighbors
 from discreet.guarantees import Approx, Guarantee, Pure
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.trial import holds, pinned, violated
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.trial import holds, pinned, violated
 
 Distance = Callable[[Iterable[Hashable], Iterable[Hashable], str], float]
 

@@ -11,11 +11,11 @@ from discreet import bounds, sensitivity
 from discreet.errors import Refused
 from discreet.guarantees import Approx, Pure
 from discreet.laws.gaussian import RealGaussian
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.trial import FromLaw, divergence, holds, proven, verified, witnessed
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.numeric.balls import ball, lower, sharp, upper, upper_normal
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.trial import FromLaw, divergence, holds, proven, verified, witnessed
 
 if TYPE_CHECKING:
     from flint import arb

@@ -12,10 +12,10 @@ import numpy as np
 
 from discreet import sensitivity
 from discreet.auditor.check_sensitivity import check_sensitivity
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.sensitivity import Sensitivity
+from lectures.claim import Check, ClaimReport, Measured, shown
 
 Function = Callable[[Sequence[Any]], Sequence[Fraction | int]]
 Moves = tuple[int, Fraction, Fraction, Fraction]

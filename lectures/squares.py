@@ -24,10 +24,10 @@ from typing import Any, Final
 from discreet.guarantees import GDP, Pure
 from discreet.laws import Gibbs
 from discreet.laws.gaussian import CutGaussian, RealGaussian
-from discreet.lectures.claim import Check, ClaimReport, Measured, shown
-from discreet.lectures.means import moved, searched
-from discreet.lectures.trial import FromLaw, divergence, greatest_loss, holds, verified, witnessed
 from discreet.mechanisms.exponential import Exponential
+from lectures.claim import Check, ClaimReport, Measured, shown
+from lectures.means import moved, searched
+from lectures.trial import FromLaw, divergence, greatest_loss, holds, verified, witnessed
 
 N: Final = 100
 TRIED: Final = ((100, 1), (10, 2), (10**5, 1))  # n and ε

@@ -1,0 +1,1 @@
+"""The lectures that discreet grew from, checked claim by claim: ``make lectures``."""
