@@ -9,7 +9,6 @@ import pytest
 import discreet
 
 SOURCE = Path(discreet.__file__).parent
-FILES = sorted(SOURCE.rglob("*.py"))
 
 # Each costs tens of milliseconds or more, or belongs to a part that a user may never call.
 HEAVY = {
@@ -35,9 +34,3 @@ def test_import_discreet_is_light(kind, loaded):
     seedable source of randomness that comes within reach of `import discreet`."""
     assert "discreet" in loaded
     assert not loaded & HEAVY[kind]
-
-
-def test_no_file_is_named_for_nothing():
-    """Catches the drawer that everything ends up in."""
-    names = {file.stem for file in FILES} | {file.parent.name for file in FILES}
-    assert not names & {"utils", "util", "helpers", "helper", "common", "misc", "core"}
