@@ -98,7 +98,7 @@ postgres:
 
 # A stamp is newer than pyproject.toml exactly when its environment is up to date.
 $(VENV)/.installed: pyproject.toml
-	$(call install,$(VENV),.)
+	$(call install,$(VENV),.[plots])
 
 $(VENV)/.installed-dev: pyproject.toml
 	$(call install,$(VENV),.[dev])

@@ -51,6 +51,15 @@ def leave_rows(rows: Path, folder: Path) -> str:
     return f"The rows are in {place}: ask them something else."
 
 
+def draw(result: dp.Result, picture: str) -> str:
+    """Save a picture, and say where; or what it would take."""
+    try:
+        result.plot("patients").save(picture)
+    except dp.Refused as refusal:  # without the extra for pictures the rest works all the same
+        return f"No picture: {refusal}."
+    return f"The picture is in {picture}."
+
+
 def main(picture: str = "demo.svg") -> None:
     """Open, explain, release, show, draw, and say what is left."""
     with ExitStack() as stack:
@@ -63,8 +72,7 @@ def main(picture: str = "demo.svg") -> None:
         result = session.release(query, epsilon=EPSILON)
         print("\nReleased, with new noise every run:\n")
         print(result)
-        result.plot("patients").save(picture)
-        print(f"\nThe picture is in {picture}. {leave_rows(rows, Path(picture).parent)}")
+        print(f"\n{draw(result, picture)} {leave_rows(rows, Path(picture).parent)}")
         print(f"Spent {session.spent}, left {session.remaining}.")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Refused
 
 # Widths of letters are those of Arial and its like; where there are none, words take more room.
 FONT: Final = "Arial, Helvetica, Liberation Sans, sans-serif"
@@ -45,15 +46,11 @@ class Plot:
 
     def to_svg(self) -> str:
         """The picture as SVG text."""
-        import vl_convert
-
-        return str(vl_convert.vegalite_to_svg(self.chart.to_json()))
+        return str(_converter().vegalite_to_svg(self.chart.to_json()))
 
     def to_png(self) -> bytes:
         """The picture as the bytes of a PNG."""
-        import vl_convert
-
-        return bytes(vl_convert.vegalite_to_png(self.chart.to_json(), scale=_SHARP))
+        return bytes(_converter().vegalite_to_png(self.chart.to_json(), scale=_SHARP))
 
     def to_html(self) -> str:
         """The picture as a page with all scripts inside.
@@ -61,10 +58,8 @@ class Plot:
         A key may hold "</script>", which would end the script that it is written into. So every
         "<" of the drawing arrives there as the escape that JavaScript reads as one.
         """
-        import vl_convert
-
         safe = self.chart.to_json().replace("<", _STAND_IN)
-        page = str(vl_convert.vegalite_to_html(safe, bundle=True))
+        page = str(_converter().vegalite_to_html(safe, bundle=True))
         return page.replace(_STAND_IN, "\\u003c")
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
@@ -74,10 +69,33 @@ class Plot:
         return self.to_svg()
 
 
+def altair() -> Any:
+    """What charts are made with; it comes with an extra, since the rest works without."""
+    return _needed("altair")
+
+
+def check_installed() -> None:
+    """Before long work that ends in a picture: can one be drawn and written?"""
+    altair()
+    _converter()
+
+
+def _converter() -> Any:
+    return _needed("vl_convert")
+
+
+def _needed(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise Refused(
+            f"a picture needs {name}, which is not installed: pip install 'discreet[plots]'"
+        ) from None
+
+
 def dressed(chart: Any, title: str, subtitle: Any) -> Any:
     """A chart with title and subtitle, in the look that all pictures have."""
-    import altair as alt
-
+    alt = altair()
     head = alt.TitleParams(
         title,
         subtitle=subtitle,

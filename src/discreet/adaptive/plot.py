@@ -14,7 +14,7 @@ import numpy as np
 from discreet.adaptive.arguments import percent
 from discreet.adaptive.bounds import row
 from discreet.adaptive.noise_width import Shape, estimated_width
-from discreet.plot import Plot, dressed
+from discreet.plot import Plot, altair, dressed
 
 if TYPE_CHECKING:
     from discreet.adaptive.question_plan import QuestionPlan
@@ -35,7 +35,7 @@ _COLOURS: Final = ("#2f6db3", "#6aa886", "#b678b0", "#c9b24e", "#e0974f", "#9aa3
 
 def draw(plan: QuestionPlan) -> Plot:
     """One curve a method, up to errors of ½, which a coin has too; the wish as a line."""
-    import altair as alt
+    alt = altair()
 
     failure = 1 - Fraction(repr(plan.confidence))
     most = max(100, 4 * max(plan.questions.values()))
@@ -103,7 +103,7 @@ def _curves(n: int, counts: list[int], failure: Fraction) -> dict[str, list[floa
 
 
 def _wish(error: float) -> list[Any]:
-    import altair as alt
+    alt = altair()
 
     base = alt.Chart(alt.InlineData(values=[{"error": error, "words": f"asked for: {error:g}"}]))
     line = base.mark_rule(color=_RED, strokeDash=[6, 4], strokeWidth=1.5).encode(y="error:Q")

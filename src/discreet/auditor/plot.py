@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.auditor.accusation import accused
-from discreet.plot import Plot, dressed
+from discreet.plot import Plot, altair, dressed
 
 if TYPE_CHECKING:
     from discreet.auditor.finding import Bar, Finding, Witness
@@ -82,7 +82,7 @@ def _why(finding: Finding, witness: Witness) -> list[str]:
 
 def _of_numbers(bars: Sequence[Bar], feature: str) -> Any:
     """Outlines over faint areas, so that both can be seen where they overlap."""
-    import altair as alt
+    alt = altair()
 
     spans = [{"start": start, "end": end, "input": _EVENT} for start, end in _spans(bars)]
     colour = _colour(bool(spans))
@@ -110,7 +110,7 @@ def _steps(bars: Sequence[Bar]) -> list[dict[str, Any]]:
 
 def _of_labels(bars: Sequence[Bar], feature: str) -> Any:
     """Two bars a label, upright if the labels are short."""
-    import altair as alt
+    alt = altair()
 
     names = _short([bar.words for bar in bars])
     sideways = sum(map(len, names)) > _LONG
@@ -153,7 +153,7 @@ def _of_labels(bars: Sequence[Bar], feature: str) -> Any:
 
 def _colour(shaded: bool) -> Any:
     """One legend for the laws and, if there is one, the event."""
-    import altair as alt
+    alt = altair()
 
     names, colours = [*_NAMES, _EVENT], [*_COLOURS, _GROUND]
     size = len(names) if shaded else len(_NAMES)
@@ -165,7 +165,7 @@ def _colour(shaded: bool) -> Any:
 
 
 def _shares(bars: Sequence[Bar]) -> dict[str, Any]:
-    import altair as alt
+    alt = altair()
 
     top = _HEADROOM * max(share for bar in bars for share in bar.shares)
     scale = alt.Scale(domain=[0, top], nice=False) if top > 0 else alt.Undefined
@@ -221,7 +221,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _empty() -> Any:
-    import altair as alt
+    alt = altair()
 
     words = alt.Chart(alt.InlineData(values=[{"words": "nothing to draw"}])).mark_text(size=13)
     return words.encode(text="words:N").properties(width=_WIDTH, height=_HEIGHT)

@@ -29,6 +29,7 @@ from discreet.cli.options import flat
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
 from discreet.errors import DiscreetError, InvalidArgument, one_line
+from discreet.plot import check_installed
 
 if TYPE_CHECKING:
     from discreet.auditor.finding import Finding
@@ -634,6 +635,7 @@ def _check_picture(plot: Path | None) -> None:
             given=InvalidArgument.describe_parameter(str(plot)),
         )
     if plot is not None:
+        check_installed()
         _try_to_write(plot)
 
 

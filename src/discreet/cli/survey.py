@@ -23,6 +23,7 @@ from discreet.cli.options import flat
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
 from discreet.errors import InvalidArgument, one_line
+from discreet.plot import check_installed
 
 if TYPE_CHECKING:
     from discreet.survey import Memory, Questionnaire
@@ -514,6 +515,8 @@ class EstimateOutput:
         """The files can be written."""
         places = {"--plot": self.plot, "--out": self.out}
         check_outputs(places, kept=kept, new=not self.force)
+        if self.plot is not None:
+            check_installed()
         for (option, path), endings in zip(places.items(), (_PICTURES, _TABLES), strict=True):
             if path is not None and path.suffix.lower() not in endings:
                 raise InvalidArgument(

@@ -16,7 +16,7 @@ from discreet.guarantees.guarantee import Guarantee
 from discreet.guarantees.tabulated import Tabulated, failing
 from discreet.numeric.bands import FloatArray
 from discreet.numeric.decimals import decimal_up
-from discreet.plot import FONT
+from discreet.plot import FONT, altair
 
 _PLACES = 61  # on each curve
 _TAIL = Fraction(1, 10**10)  # the profile is drawn down to here
@@ -33,7 +33,7 @@ def plot(guarantee: Guarantee) -> Any:
     >>> [panel["title"]["text"] for panel in chart.to_dict()["hconcat"]]
     ['Privacy profile', 'The best attack']
     """
-    import altair as alt
+    alt = altair()
 
     fails = failing(guarantee)
     near = Tabulated(guarantee, tail=decimal_up(fails + max(_TAIL, fails / 100)))
@@ -60,7 +60,7 @@ def plot(guarantee: Guarantee) -> Any:
 
 
 def _profile(near: Tabulated, end: float, logarithmic: bool) -> Any:
-    import altair as alt
+    alt = altair()
 
     points = [{"x": x, "y": near.delta(x)} for x in _places(near, end)]
     scale, axis = alt.Scale(domain=[0, 1]), alt.Axis(tickCount=6)
@@ -81,7 +81,7 @@ def _profile(near: Tabulated, end: float, logarithmic: bool) -> Any:
 
 
 def _tradeoff(near: Tabulated, end: float) -> Any:
-    import altair as alt
+    alt = altair()
 
     rates, hits = trade_off_curve(near, end)
     points = [{"x": float(a), "y": float(b)} for a, b in zip(rates, hits, strict=True)]
@@ -154,20 +154,20 @@ def _drop(near: Tabulated, end: float) -> float:
 
 
 def _panel(title: str) -> Any:
-    import altair as alt
+    alt = altair()
 
     return alt.TitleParams(title, fontSize=15, fontWeight="normal", anchor="start", dy=-4)
 
 
 def _percent() -> Any:
-    import altair as alt
+    alt = altair()
 
     return alt.Axis(format=".0%", tickCount=6)
 
 
 def _powers_of_ten(least: float) -> tuple[Any, Any, float]:
     """A scale from 1 to below the least δ, its ticks 1, 1e-2, 1e-4, …, and where it ends."""
-    import altair as alt
+    alt = altair()
 
     bottom = max(math.floor(math.log10(max(least, 1e-300)) - 0.5), -10)
     ticks = [10.0**power for power in range(0, bottom - 1, -1 if bottom >= -5 else -2)]

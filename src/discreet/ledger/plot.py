@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from discreet.guarantees.filters import Filter, in_words, sum_of
 from discreet.ledger.history import Entry
-from discreet.plot import Plot, dressed
+from discreet.plot import Plot, altair, dressed
 from discreet.release.text import number, text
 
 NOBODY: Final = "no name"
@@ -44,7 +44,7 @@ _COLOURS: Final = (
 
 def draw(entries: Sequence[Entry], *, dataset: str, account: Filter) -> Plot:
     """Everything charged to one dataset, cumulated, a colour an analyst, the cap as a line."""
-    import altair as alt
+    alt = altair()
 
     rows, names = _steps(entries)
     cap, spent = float(sum_of(account.limit)), float(_sum(entries))
@@ -121,7 +121,7 @@ def _times(entries: Sequence[Entry]) -> tuple[datetime, datetime, list[datetime]
 def _areas(
     rows: list[dict[str, Any]], names: list[str], top: float, symbol: str, time: tuple[str, str]
 ) -> Any:
-    import altair as alt
+    alt = altair()
 
     several = len(names) > 1
     title, form = time
@@ -158,7 +158,7 @@ def _areas(
 
 
 def _height(field: str, top: float, symbol: str) -> Any:
-    import altair as alt
+    alt = altair()
 
     return alt.Y(
         field,
@@ -169,7 +169,7 @@ def _height(field: str, top: float, symbol: str) -> Any:
 
 
 def _cap_line(cap: float, words: str, symbol: str) -> list[Any]:
-    import altair as alt
+    alt = altair()
 
     base = alt.Chart(alt.InlineData(values=[{"cap": cap, "words": f"cap: {words}"}]))
     height = _height("cap:Q", 1.1 * cap, symbol)

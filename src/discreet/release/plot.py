@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.plot import Plot, dressed
+from discreet.plot import Plot, altair, dressed
 from discreet.release.column import (
     ADDITIVE,
     CLAMPED,
@@ -45,7 +45,7 @@ _NO_WIDTH = "\u200b"  # takes no space: equal labels with it are different
 
 def draw(result: Result, value: str | None) -> Plot:
     """One value column, or all bins of a histogram."""
-    import altair as alt
+    alt = altair()
 
     shown = marks(result, value)
     sideways = len(shown.labels) > _MANY or max(map(len, shown.labels), default=0) > _LONG
@@ -91,7 +91,7 @@ def _different(labels: list[str]) -> Iterator[str]:
 
 def _encodings(shown: Marks, sideways: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """Where values and error bars go: upwards, or to the right with labels on the left."""
-    import altair as alt
+    alt = altair()
 
     keys, values = (alt.Y, alt.X) if sideways else (alt.X, alt.Y)
     up, end, along = ("x", "x2", "y") if sideways else ("y", "y2", "x")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.plot import Plot, dressed
+from discreet.plot import Plot, altair, dressed
 from discreet.release.text import text
 from discreet.survey.estimates.text import people
 
@@ -38,7 +38,7 @@ def draw_mean(mean: MeanEstimate) -> Plot:
 
 def draw_all(result: SurveyResult) -> Plot:
     """All questions, one below the other."""
-    import altair as alt
+    alt = altair()
 
     from discreet.survey.estimates.means import MeanEstimate
 
@@ -68,7 +68,7 @@ def _largest(shares: Shares) -> tuple[Any, str]:
 
 def draw_cross(table: CrossTable) -> Plot:
     """For each answer to the first question, the answers to the second."""
-    import altair as alt
+    alt = altair()
 
     rows, columns = list(table.rows)[:_MOST], list(table.columns)[:_MOST]
     points = [
@@ -110,7 +110,7 @@ def _shown(shares: Shares, most: int) -> tuple[Shares, str]:
 
 
 def _bars(shown: Shares) -> Any:
-    import altair as alt
+    alt = altair()
 
     points = [
         {"axis": label, "value": value, "low": low, "high": high}
@@ -123,7 +123,7 @@ def _bars(shown: Shares) -> Any:
 
 
 def _layers(axis: dict[str, Any], **data: Any) -> Any:
-    import altair as alt
+    alt = altair()
 
     label = alt.Y(
         "axis:N",
@@ -148,7 +148,7 @@ def _layers(axis: dict[str, Any], **data: Any) -> Any:
 
 
 def _share_axis() -> dict[str, Any]:
-    import altair as alt
+    alt = altair()
 
     return {
         "title": "share",
@@ -158,7 +158,7 @@ def _share_axis() -> dict[str, Any]:
 
 
 def _point(mean: MeanEstimate) -> Any:
-    import altair as alt
+    alt = altair()
 
     low, high = mean.interval
     point = {"axis": "mean", "value": mean.value, "low": low, "high": high}
