@@ -130,7 +130,7 @@ def test_targets_of_make_that_pages_name_are_there() -> None:
 
 
 GUIDES = [page for page in PAGES if page.parent.name in ("docs", "lectures", "examples")]
-INDEXES = ("docs/README.md", "docs/lectures/README.md")
+INDEXES = ("docs/README.md", "docs/glossary.md", "docs/lectures/README.md")
 
 
 @pytest.mark.parametrize(
