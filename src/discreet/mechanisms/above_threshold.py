@@ -20,10 +20,10 @@ from discreet.numeric.exact import Number
 class AboveThreshold:
     """Finds the first score at or above a threshold: ε-differential privacy, however far it looks.
 
-    It is ``SparseVector`` with one hit, which says more about the noise, and which can be asked
-    one score at a time or for the lead of the hit. ``threshold`` is in the units of the scores, and
-    public. One person can move each score by at most ``sensitivity``; say ``monotone=True`` if that
-    is all up or all down. ``epsilon`` is the ε of a whole run.
+    It is ``SparseVector`` with one hit; see there for the noise, for asking one score at a time,
+    and for the lead of the hit. ``threshold`` is in the units of the scores, and public. One person
+    can move each score by at most ``sensitivity``; say ``monotone=True`` if all scores then move
+    up or all move down. ``epsilon`` is the ε of a whole run.
 
     Cost: ``guarantee``. Error: ``error(0.95, queries=k)`` in the units of the scores.
 
@@ -66,7 +66,7 @@ class AboveThreshold:
         return self.sparse.monotone
 
     def release(self, stream: ArrayLike | Iterable[int | float]) -> int | None:
-        """Return the index of the first score found above, or None if the stream ends before.
+        """Return the index of the first score found to be above, or None if there is none.
 
         ``stream`` holds the scores in order. A list or array is compared at once; any other
         iterable is read one score at a time and no further than the hit. Each call spends

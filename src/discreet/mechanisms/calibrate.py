@@ -36,7 +36,7 @@ from discreet.numeric.exact import Number, integer, positive, probability, sqrt_
 M = TypeVar("M", bound=Mechanism)
 
 _FLOAT = 2.0**-46  # where a trial costs next to nothing
-_COMPOSED = 2.0**-20  # of the order of what a composition knows of its ε
+_COMPOSED = 2.0**-20  # about as precisely as a composition knows its ε
 _ROUGH = 2.0**-10
 _NUDGES = 12
 
@@ -61,8 +61,8 @@ def calibrate(
     whose ``error(confidence)`` is at most that, at 0.95 by default. All other ``parameters`` are
     the family's own, and what its ``error`` asks for (``candidates=``).
 
-    The noise is the least up to one part in a million, or as far as the bracket of a composition
-    is open; where all runs together have a closed form, up to rounding.
+    The noise is the least up to one part in a million, or up to the width of a composition's
+    bracket; where all runs together have a closed form, up to rounding.
 
     >>> from discreet.guarantees import Approx
     >>> from discreet.mechanisms.gaussian import Gaussian
@@ -112,7 +112,7 @@ def _least_noise(family: Family[M], goal: RunTarget) -> M:
         raise _no_noise(family)
     start, slope = goal.start() * float(family.unit), 1.0
     closed = goal.is_closed(family.make(start))
-    if not closed:  # come near on a coarse grid, which costs a fraction
+    if not closed:  # get close on a coarse grid first, at a fraction of the cost
         near = least_noise(
             lambda size: goal.excess(family.make(size), rough=True), start=start, tolerance=_ROUGH
         )
@@ -127,7 +127,7 @@ def _least_noise(family: Family[M], goal: RunTarget) -> M:
     )
     if found is None:
         raise _no_noise(family)
-    # The search may have met other roundings than whoever asks later: what counts is that.
+    # The search may have rounded differently from `kept`, and it is `kept` that must hold.
     for nudge in range(_NUDGES):
         mechanism = family.make(found.size * (1 + (4**nudge - 1) * _FLOAT))
         if goal.kept(mechanism):
@@ -174,8 +174,8 @@ def _read_rate(rate: Number | None) -> Fraction | None:
 def _no_noise(family: Family[M]) -> InvalidArgument:
     return InvalidArgument(
         name="target",
-        expected=f"a promise that {family.name} keeps with some noise",
-        given="one that it does not keep with any",
+        expected=f"a promise that {family.name} can keep",
+        given="one that it cannot keep with any amount of noise",
         hint="0 allows nothing, and Gaussian noise needs a delta above 0",
     )
 
@@ -183,7 +183,7 @@ def _no_noise(family: Family[M]) -> InvalidArgument:
 # -- families: mechanisms that differ only in their noise ------------------------------------------
 
 
-# By which parameter the noise of a family is chosen, and what its `error` asks for besides.
+# The parameter that sets the noise of a family, and what its `error` needs besides a confidence.
 _FAMILIES: Final[dict[type, tuple[str, str | None]]] = {
     Laplace: ("scale", None),
     Gaussian: ("sigma", None),
@@ -203,11 +203,11 @@ class Family(Generic[M]):
     mechanism: type[M]
     parameters: dict[str, Any]
     noise: str  #: the parameter that is left open
-    asks: dict[str, Any]  #: what `error` is asked for besides a confidence
+    asks: dict[str, Any]  #: what `error` needs besides a confidence
 
     @staticmethod
     def read(mechanism: type[M], parameters: dict[str, Any]) -> Family[M]:
-        """A family at the door.
+        """Check the class and the parameters that were passed in.
 
         >>> Family.read(Laplace, {"sensitivity": 1}).make(2).epsilon
         Fraction(1, 2)
@@ -226,7 +226,7 @@ class Family(Generic[M]):
                     name=name,
                     expected="left out",
                     given=InvalidArgument.describe_parameter(parameters[name]),
-                    hint="the noise is what is looked for",
+                    hint="calibrate finds the noise itself",
                 )
         noise, extra = _FAMILIES[mechanism]
         asks = {name: value for name, value in parameters.items() if name == extra}
@@ -299,10 +299,10 @@ class RunTarget:
         return run.repeat(n).within(self.target)
 
     def excess(self, mechanism: Mechanism, *, rough: bool = False) -> float:
-        """At most 1 where the target is kept, above where it is not.
+        """At most 1 where the target is kept, more than 1 where it is not.
 
-        The ε, or δ, of a composition over that of the target; of anything else just 0 or
-        infinity, because it costs so little to ask.
+        For a composition it is its ε, or δ, divided by that of the target; for anything else just
+        0 or infinity, because a trial costs so little.
         """
         total = self.run(mechanism).repeat(self.count)
         if self.point is None or not isinstance(total, Composition):
@@ -348,7 +348,7 @@ class RunTarget:
         epsilon, delta = self.point
         try:
             total = float(gdp_cap(epsilon=epsilon, delta=delta).mu)
-        except InvalidArgument:  # below what an account can hold, but a guess is all it is
+        except InvalidArgument:  # below what an account can hold, but this is only a guess
             total = 2.0**-64
         if self.rate is None:
             return math.sqrt(self.count) / total
@@ -362,9 +362,9 @@ class RunTarget:
 
 
 _MOST_TRIALS = 400
-_FARTHEST = 200.0  # e^200 times the first guess, or as little, is no noise anyone wants
+_FARTHEST = 200.0  # nobody wants e^200 times the first guess, or e^−200 times
 _LONGEST = 1.0  # a line through one trial is not trusted further than this
-_TOO_NEAR = 1e-9  # trials that are nearer than this say nothing about a slope
+_TOO_NEAR = 1e-9  # trials closer together than this say nothing about a slope
 
 
 @dataclass(frozen=True)
@@ -381,7 +381,7 @@ def least_noise(
     """The least size with excess(size) ≤ 1, up to a factor of 1 + tolerance.
 
     None if all sizes are enough, or none is. `excess` never increases with the size. Where it is
-    0 or infinite, which says no more than whether the size is enough, the search goes by halves.
+    0 or infinite, which says no more than whether the size is enough, the search bisects.
 
     >>> found = least_noise(lambda size: 7 / size**2, start=1, tolerance=1e-12)
     >>> round(found.size, 9), round(found.slope, 6)
@@ -423,7 +423,7 @@ def _slope(before: tuple[float, float] | None, here: tuple[float, float], slope:
 
 
 def _halfway(x: float, low: float, high: float, stride: float) -> tuple[float, float]:
-    """Between both ends, or a longer stride on where one of them is still missing."""
+    """Halfway between both ends, or a longer stride while one of them is still missing."""
     if math.isfinite(low) and math.isfinite(high):
         return (low + high) / 2, stride
     return (x + stride if math.isinf(high) else x - stride), 2 * stride

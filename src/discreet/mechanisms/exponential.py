@@ -47,7 +47,7 @@ class Exponential:
     nothing under- or overflows.
 
     Cost: ``guarantee``, however many candidates. Error: ``error(0.95, candidates=K)``, the
-    utility that is lost against the best candidate, in proportion to ln K.
+    utility that is lost relative to the best candidate, in proportion to ln K.
 
     >>> mechanism = Exponential(sensitivity=1, epsilon=1)
     >>> mechanism.release([10, 500, 20])
@@ -77,7 +77,7 @@ class Exponential:
     def release(self, utilities: ArrayLike) -> int:
         """Return the index of the chosen candidate. Each call spends ``guarantee``.
 
-        ``utilities`` is a flat list or array of integers or finite floats, 10⁷ and more.
+        ``utilities`` is a flat list or array of integers or finite floats; 10⁷ or more are fine.
         """
         return argmax(read_scores(utilities, name="utilities"), self.scale, "gumbel").index
 
@@ -91,8 +91,8 @@ class Exponential:
         """Return the chosen point of lower, lower + step, ... up to upper.
 
         ``utility`` is called once with all points (``grid_points``) as a float64 array and
-        returns as many utilities. ``interval``, (lower, upper), and ``step`` are public: they may
-        not be taken from the data. Each call spends ``guarantee``.
+        returns one utility for each. ``interval``, (lower, upper), and ``step`` are public: they
+        may not be taken from the data. Each call spends ``guarantee``.
 
         >>> ages = np.array([31, 44, 45, 52, 60])
         >>> def balance(point):                       # a private median

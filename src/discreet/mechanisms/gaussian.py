@@ -1,4 +1,4 @@
-"""The Gaussian mechanism: noise for many numbers at once, with a small chance δ of more."""
+"""The Gaussian mechanism: noise for many numbers at once, where a small δ is allowed."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from discreet.sensitivity import Sensitivity
 class Gaussian:
     """Adds N(0, σ²) noise to each number: μ-Gaussian differential privacy, μ = sensitivity/σ.
 
-    ``sensitivity`` is in the L2 norm, which for a vector is never larger than L1. Say how much
-    by one of: ``epsilon`` with ``delta`` (the least σ for which (ε, δ) holds, for every ε > 0),
+    ``sensitivity`` is in the L2 norm, which for a vector is never larger than L1. Give one of
+    ``epsilon`` with ``delta`` (the least σ for which (ε, δ) holds, for every ε > 0),
     ``rho`` (zero-concentrated), ``mu`` (Gaussian DP) or ``sigma`` (the noise). Integers in
     give integers out, floats in give floats on a fine grid: both are the exact rounding of
     the textbook mechanism, so its guarantee holds word for word.

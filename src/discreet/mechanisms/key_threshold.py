@@ -54,13 +54,13 @@ class KeyThreshold:
     A key of one unit is kept with probability at most δ/max_groups, a key of none never.
 
     - ``rule="optimal"`` keeps each key with the largest probability that the promise allows
-      for its size: the best for few keys a unit.
+      for its size: the best for few keys per unit.
     - ``rule="laplace"`` adds discrete Laplace noise of scale max_groups/ε and keeps what
       reaches ``threshold``.
     - ``rule="gaussian"`` adds Gaussian noise, of a σ that grows with √max_groups only: the
-      best for many keys a unit. Half of δ goes to the noise, half to the threshold.
+      best for many keys per unit. Half of δ goes to the noise, half to the threshold.
 
-    Cost: ``guarantee``. Error: ``error(0.95)`` units are enough to be kept with 95 %.
+    Cost: ``guarantee``. Error: a key of ``error(0.95)`` units is kept with at least 95 %.
 
     >>> mechanism = KeyThreshold(epsilon=1, delta=1e-6)
     >>> mechanism.keep_probability(1), mechanism.error(0.95)
@@ -91,8 +91,8 @@ class KeyThreshold:
         """Return which keys are kept: a frozenset for a mapping, a mask for an array of counts.
 
         ``units_per_key`` maps each key to how many units hold it, a whole number, or is an array
-        of these numbers. One unit may be counted in at most ``max_groups`` of them: that is for
-        the caller to see to, and not checked here.
+        of these numbers. One unit may be counted in at most ``max_groups`` of them: the caller
+        must ensure that, and it is not checked here.
 
         Publish the kept keys only: which others there were, how many, and in what order, is
         part of the data. Counts below 0 count as 0. Each call spends ``guarantee``.
@@ -100,7 +100,7 @@ class KeyThreshold:
         if isinstance(units_per_key, Mapping):
             mask = self._mask(list(units_per_key.values()))
             kept = [key for key, keep in zip(units_per_key, mask, strict=True) if keep]
-            # A set remembers something of the order it was filled in: let it be one of its own.
+            # The order of a set depends on the order it was filled in: that must not be the data's.
             return frozenset(sorted(kept, key=repr))
         return self._mask(units_per_key)
 
@@ -131,9 +131,9 @@ class KeyThreshold:
         True
         """
         # A unit moves each of its keys from n to n + 1 units, all in the same direction. Which
-        # n that is depends on the others, so for each key the worst counts, n = 0 included,
-        # where the key tells for certain that the unit is there. Coins of different keys are
-        # independent: m keys compose.
+        # n that is depends on the others, so for each key it is the worst n that matters, n = 0
+        # included, where the key reveals for certain that the unit is there. Coins of different
+        # keys are independent: m keys compose.
         m, rule = self.max_groups, self._rule
         if m == 1:
             return rule.pair
@@ -208,7 +208,7 @@ def _read_rule(rule: Rule) -> Rule:
 
 
 # -- the optimal rule for discovering keys ---------------------------------------------------------
-# How likely a key of n units may be kept at most.
+# The largest probability with which a key of n units may be kept.
 #
 # One unit more or less may change the probability π(n) of keeping a key by a factor of e^ε and δ,
 # in both directions and for both outcomes. From π(0) = 0 the largest such probabilities are
@@ -239,7 +239,7 @@ class KeyTable:
 
     @property
     def pair(self) -> KeyPair:
-        """What one key tells: the coins (π(n), π(n+1)) that are the worst at some ε, exact."""
+        """What one key reveals: the coins (π(n), π(n+1)) that are the worst at some ε, exact."""
         worst = worst_coins([*self.numerators, 1 << self.bits])
         return KeyPair(coins=[(self.probability(n), self.probability(n + 1)) for n in worst])
 
@@ -315,7 +315,7 @@ def check_length(epsilon: Fraction, delta: Fraction) -> None:
         )
 
 
-# -- which sizes of a key tell the most about one unit ---------------------------------------------
+# -- which sizes of a key reveal the most about one unit -------------------------------------------
 # The envelope of all coins.
 
 
@@ -397,7 +397,7 @@ class KeyNoise:
     """Keeps a key with probability P(n + Z ≥ T), n its count and Z the mechanism's noise."""
 
     mechanism: Laplace | Gaussian
-    chance: Fraction  #: that a key of one unit is kept, at most
+    chance: Fraction  #: the most that the probability of keeping a key of one unit may be
 
     @cached_property
     def threshold(self) -> int:
@@ -425,7 +425,7 @@ class KeyNoise:
 
     @property
     def pair(self) -> KeyPair:
-        """What one key tells: it is the unit's alone, or it is not. Exact for T ≥ 2.
+        """What one key reveals: it is the unit's alone, or it is not. Exact for T ≥ 2.
 
         The noise alone would allow coins at any distance c = T − n − 1 from the threshold. Of
         those with n < 1 there are none, but they are no worse than the lone key: with the unit

@@ -92,7 +92,7 @@ class Laplace:
     def guarantee(self) -> Guarantee:
         """ε-differential privacy, with the profile of the noise on its grid.
 
-        Without a stated ``step`` it is the larger one of integers and floats.
+        Without a stated ``step`` it is the larger of those for integers and for floats.
 
         >>> Laplace(sensitivity=1, epsilon=2).guarantee
         Pure(epsilon=Fraction(2, 1))
@@ -120,7 +120,7 @@ class Laplace:
         return self.sensitivity.denominator == self.largest.denominator == 1
 
     def _pair(self, move: Fraction) -> Pure | LaplacePair:
-        """What the noise on one number hides of a move."""
+        """How well the noise on one number hides a move."""
         # Lemma: for a ≥ b ≥ c, moves of a + c and b − c are easier to see than a and b. With Y
         # Laplace of scale 1 cut to [0, a], the loss is a − 2Y, so that δ(x) = E φ(Y + Y′) with
         # φ(y) = max(0, 1 − e^(x−a−b+2y)), which falls with y and is 0 from (a + b)/2 on if

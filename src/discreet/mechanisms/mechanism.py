@@ -2,7 +2,7 @@
 
 Values are integers or reals of any shape, read without guessing. What is refused is refused by
 type and shape. Only NaN and infinities are refused by value, because no noise makes them safe:
-replace or clamp them before, for every record alike. No message contains a value.
+replace or clamp them beforehand, in every record alike. No message contains a value.
 
 Integers get noise on the integers, floats on a fine grid.
 """
@@ -96,7 +96,7 @@ class Values:
 
     @property
     def whole(self) -> bool:
-        """Are these integers?"""
+        """Whether these are integers."""
         return self.flat.dtype == np.int64
 
 
@@ -133,7 +133,7 @@ def _from_sequence(value: Sequence[Any], name: str) -> Values:
     # dtype=object keeps each element as it is: NumPy would turn large integers into floats
     try:
         array = np.array(list(value), dtype=object)
-    except ValueError:  # NumPy's word for arrays of different shapes
+    except ValueError:  # what NumPy raises for arrays of different shapes
         raise _refuse(name, value, "of one shape", "some of its rows differ in length") from None
     kinds = {type(element) for element in array.flat}
     if kinds and all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
@@ -250,7 +250,7 @@ def read_score(score: ArrayLike) -> NDArray[Any]:
 
 
 def read_flag(flag: object, *, name: str) -> bool:
-    """Read True or False and nothing that merely counts as such: "no" would be true."""
+    """Read True or False, and nothing that is merely truthy: "no" would be true."""
     if isinstance(flag, bool | np.bool_):
         return bool(flag)
     given = InvalidArgument.describe_parameter(flag)
@@ -314,7 +314,7 @@ class AdditiveNoise:
 
     @property
     def keeps_integers(self) -> bool:
-        """Do integers stay integers? Not on a fine grid, nor on one of another step."""
+        """Whether integers stay integers: not on a fine grid, nor on one with another step."""
         return self.step is None or self.step == 1
 
     @cached_property

@@ -60,7 +60,7 @@ class NoisyMax:
     stays what it was.
 
     Cost: ``guarantee``, however many candidates. Error: ``error(0.95, candidates=K)``, the
-    score that is lost against the best candidate, in proportion to ln K.
+    score that is lost relative to the best candidate, in proportion to ln K.
 
     >>> votes = NoisyMax(sensitivity=1, epsilon=1, monotone=True)     # counts, rows added
     >>> votes.scale, votes.release([120, 500, 80])
@@ -126,8 +126,8 @@ class NoisyMax:
     @property
     def guarantee(self) -> Pure | BoundedRange:
         """ε-differential privacy, with or without the gap; for Gumbel noise ε-bounded range."""
-        # Gumbel noise makes the choice of `Exponential`, which says why. For the other two no
-        # more than pure ε is proved: the ρ = ε²/8 of bounded range is not theirs.
+        # With Gumbel noise the choice is that of `Exponential`, where the proof is. For the other
+        # two no more than pure ε is proved: the ρ = ε²/8 of bounded range is not theirs.
         return BoundedRange(self.epsilon) if self.noise == "gumbel" else Pure(self.epsilon)
 
     def error(self, confidence: Number = Fraction(95, 100), *, candidates: int) -> float:

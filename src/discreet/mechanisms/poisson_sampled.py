@@ -1,4 +1,4 @@
-"""A mechanism on a random sample of the people: who was not drawn cannot be hurt."""
+"""A mechanism on a random sample of the people: whoever was not drawn cannot be harmed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.numeric.exact import Number, positive
 
 
 class Mechanism(Protocol):
-    """Whatever says what it promises."""
+    """Anything that states its guarantee."""
 
     @property
     def guarantee(self) -> Guarantee: ...
@@ -40,7 +40,7 @@ class PoissonSampled:
     sample, which is private. The two directions differ: ``remove`` compares a person's presence
     with their absence, ``add`` the other way round, and ``guarantee`` covers both.
 
-    Sampling and the run on the sample are the caller's: this class says what they promise.
+    Sampling, and running on the sample, is up to the caller: this class says what that promises.
 
     >>> from discreet.mechanisms.gaussian import Gaussian
     >>> step = PoissonSampled(Gaussian(sensitivity=1, sigma=1), rate=0.8)
@@ -69,12 +69,12 @@ class PoissonSampled:
 
     @property
     def remove(self) -> OneWay:
-        """The direction in which a person who was there is not: presence against absence."""
+        """The direction in which a person is removed: presence against absence."""
         return self.guarantee.remove
 
     @property
     def add(self) -> OneWay:
-        """The direction in which a person who was not there is: absence against presence."""
+        """The direction in which a person is added: absence against presence."""
         return self.guarantee.add
 
     @property
@@ -96,7 +96,7 @@ class PoissonSampled:
         without, person = value
         law = getattr(self.mechanism, "law", None)
         if law is None:
-            raise Refused("the mechanism that is sampled for has no law to be sampled from")
+            raise Refused("the mechanism has no law, so neither does its run on a sample")
         if person is None:
             return law(without)
         return Mixture(law(person), law(without), share=self.rate)

@@ -39,8 +39,9 @@ class Quantiles:
 
     Each choice is an exponential mechanism: a candidate with d rows between it and the quantile
     is e^(−ε₁d/(2·max(p, 1 − p)·rows)) times as likely as the quantile itself, decided exactly.
-    The middle probability is asked first, then those on either side of the rows on that side
-    (Kaplan, Schnapp and Stemmer 2022), so m probabilities cost ⌊log₂ m⌋ + 1 choices, not m.
+    The middle probability comes first; those on either side of it are then asked of the rows on
+    that side only (Kaplan, Schnapp and Stemmer 2022), so m probabilities cost ⌊log₂ m⌋ + 1
+    choices, not m.
 
     Cost: ``guarantee``, however many candidates. Error: ``error(0.95, candidates=K)``, in rows.
 
@@ -82,15 +83,15 @@ class Quantiles:
         return self.epsilon / self.levels
 
     def check(self, candidates: int) -> None:
-        """Refuse now what ``release`` would refuse for so many candidates."""
+        """Refuse now what ``release`` would refuse for this many candidates."""
         largest_count(integer(candidates, name="candidates", minimum=1), self.probabilities)
 
     def release(self, counts: ArrayLike) -> NDArray[np.int64]:
         """Return a candidate's index for each probability, in the order they were given.
 
         Indices never fall where probabilities rise. ``counts`` is one whole number for each
-        candidate, below 0 counting as 0. A two-dimensional array is one group a row, answered
-        with one group a row. A call spends ``guarantee`` if one person has at most ``rows`` rows
+        candidate, below 0 counting as 0. A two-dimensional array has one group per row, and so
+        has the result. A call spends ``guarantee`` if one person has at most ``rows`` rows
         in all groups together; else it spends it once for each group that a person can be in.
         """
         rows, shape = read_groups(counts, self.probabilities)
@@ -133,8 +134,8 @@ class Quantiles:
         to choose from.
 
         That is, at most w rows lie between a released candidate and the true quantile, whatever
-        the data. With three and more probabilities it also depends on how many rows share one
-        value: say in ``heaviest`` how many at most (the size of the group, to be safe). A
+        the data. With three or more probabilities it also depends on how many rows share one
+        value: ``heaviest`` is the most that do (the size of the group, to be safe). A
         candidate is divided into 1024 to 4 places, the fewer the more candidates there are, and
         a split may be off by half of the rows in one place. Without ``heaviest``, w holds where
         no candidate has more rows than it has places.
@@ -155,7 +156,7 @@ class Quantiles:
 
     @property
     def inputs(self) -> RowCounts:
-        """One person's rows more or less."""
+        """One person's rows are added or removed."""
         return RowCounts(self.rows)
 
     def law(self, counts: ArrayLike) -> QuantilesLaw:
@@ -175,7 +176,7 @@ class Quantiles:
 # Kaplan, Schnapp and Stemmer, "Differentially Private Approximate Quantiles", ICML 2022. The pieces
 # at one depth of the tree share out the rows, so that together they cost one selection.
 #
-# A row's place among rows with the same value is nobody's secret but matters here: if most values
+# A row's place among rows with the same value is no secret, but it matters here: if most values
 # are 0 and the median is 0, the upper quartile is found among the rows above the median's row, some
 # of which are 0 too. So before a split each candidate is divided into ``spots`` places, and its
 # rows are dealt to them in turn; what is split is the row of places.
@@ -186,7 +187,7 @@ Choose: TypeAlias = Callable[[Counts, Fraction], int]
 """A place in these counts for this probability, chosen with privacy."""
 
 MOST_SPOTS: Final = 1024
-PLACES: Final = 1 << 16  # a selection among as many takes about 2 ms
+PLACES: Final = 1 << 16  # a selection among this many takes about 2 ms
 FEW_SPOTS: Final = 16  # or more, as long as there are no more than 2²² places
 MOST_PLACES: Final = 1 << 22
 
@@ -201,7 +202,7 @@ class Piece:
 
     @property
     def splits(self) -> bool:
-        """Is there more to ask than two probabilities?
+        """Whether more than two probabilities are asked.
 
         Two are asked of the same rows, at one depth each: a split would save nothing.
         """
@@ -224,7 +225,7 @@ class Piece:
 
 
 def whole(asked: Sequence[Fraction]) -> Piece:
-    """All rows."""
+    """The piece of all rows."""
     return Piece(Fraction(0), Fraction(1), tuple(sorted(asked)))
 
 
@@ -234,7 +235,7 @@ def depth(asked: int) -> int:
 
 
 def spots(candidates: int, *, asked: int) -> int:
-    """Return into how many places a candidate is divided: 1 where nothing is split.
+    """Return the number of places into which a candidate is divided: 1 where nothing is split.
 
     >>> [spots(k, asked=3) for k in (10, 1024, 10_000, 2**20)], spots(10, asked=2)
     ([1024, 64, 16, 4], 1)
@@ -313,7 +314,7 @@ def distances(counts: Counts, p: Fraction) -> Counts:
     return np.maximum(over, 0, out=over)
 
 
-# -- what quantiles are asked of -------------------------------------------------------------------
+# -- what quantiles are taken of -------------------------------------------------------------------
 # Probabilities, and rows counted at each candidate.
 
 
@@ -347,13 +348,13 @@ def read_probabilities(given: object) -> tuple[Fraction, ...]:
 def read_groups(counts: Any, probabilities: tuple[Fraction, ...]) -> tuple[Counts, tuple[int, ...]]:
     """Return counts as groups × candidates, and the shape they came in."""
     if isinstance(counts, np.ndarray) and counts.ndim == 2 and len(counts) == 0:
-        return np.zeros(counts.shape, np.int64), counts.shape  # no groups: an answer too
+        return np.zeros(counts.shape, np.int64), counts.shape  # no groups: not a mistake
     values = read_values(counts, name="counts")
     shape = values.shape or ()
     if not values.whole or len(shape) not in (1, 2):
         raise InvalidArgument(
             name="counts",
-            expected="whole numbers, one for each candidate, in one row or one row a group",
+            expected="whole numbers, one for each candidate, in one row or one row per group",
             given=InvalidArgument.describe_data(counts),
             hint="count the values at each candidate",
         )
@@ -410,7 +411,7 @@ class QuantilesLaw:
     """P(indices) of ``Quantiles``, in the order of its probabilities; for a few candidates.
 
     Where rows are split, it sums over all places inside a candidate, so it takes about
-    places^(splits on a path) steps: made to check small cases, not to be fast.
+    places^(splits on a path) steps: it is meant for checking small cases.
     """
 
     counts: Counts
@@ -502,7 +503,7 @@ def rank_errors(
         off = [(1 - p) * low + p * high for p in inner]
         if not piece.splits:
             both = [o + missed(p, candidates) for o, p in zip(off, inner, strict=True)]
-            return [max(both) for _ in both]  # they may change places
+            return [max(both) for _ in both]  # they may swap
         width = off[piece.middle] + missed(inner[piece.middle], candidates * many)
         edge = width + half_place
         below, above = piece.sides

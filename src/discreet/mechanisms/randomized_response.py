@@ -9,7 +9,7 @@ reported by an expected share
 
     p = (1 − q)/k + q·s,        so        s = (p − (1 − q)/k)/q,
 
-and both the estimate and its interval are those of p, sent through this line.
+and both the estimate and its interval are those of p, mapped through this line.
 """
 
 from __future__ import annotations
@@ -97,13 +97,13 @@ class RandomizedResponse:
     def release(self, value: ArrayLike) -> Any:
         """Return each answer randomized, in the same shape and dtype. Costs ``guarantee``.
 
-        ``value`` is one true answer, or an array of them, one a person.
+        ``value`` is one true answer, or an array of them, one per person.
         """
         answers = read_answers(value, self.categories)
         return answers.shaped(self._flip(answers) if self.categories == 2 else self._roll(answers))
 
     def _flip(self, answers: Answers) -> NDArray[Any]:
-        """Two categories: a coin says which answers are turned around."""
+        """Two categories: a coin decides which answers are flipped."""
 
         def work(value: NDArray[Any], out: NDArray[Any]) -> None:
             yes = value > 0  # what clamping to 0 and 1 comes to
@@ -112,11 +112,11 @@ class RandomizedResponse:
         return _in_chunks(work, answers.flat)
 
     def _roll(self, answers: Answers) -> NDArray[Any]:
-        """More: a coin says which answers are replaced by the throw of a die with k sides."""
+        """More categories: a coin decides which answers a throw of a k-sided die replaces."""
 
         def work(value: NDArray[Any], out: NDArray[Any]) -> None:
             clamp(value, self.categories, out)
-            # truth + replaced·(die − truth): without branches, which a coin would mislead.
+            # truth + replaced·(die − truth): without branches, which a coin makes unpredictable.
             # Unsigned numbers wrap around, there and back.
             few = self.categories <= uniform.MOST_SIDES
             throw = uniform.dice if few else uniform.integers
@@ -131,7 +131,7 @@ class RandomizedResponse:
 
     @spelled
     def estimate(self, responses: ArrayLike, confidence: Number = Fraction(95, 100)) -> Estimate:
-        """Return the share of each category among those who answered; with two, that of ones.
+        """Return the share of each category among those who answered; with two, only that of 1.
 
         ``responses`` are what ``release`` returned, of all who answered: whole numbers from 0 to
         ``categories`` − 1. Unbiased, with its standard error and an interval: see ``Estimate``.
@@ -142,7 +142,7 @@ class RandomizedResponse:
 
     @cached_property
     def guarantee(self) -> Pure | ResponsePair:
-        """ε-differential privacy for each answer, without anybody to trust (local privacy).
+        """ε-differential privacy for each answer, with nobody to be trusted (local privacy).
 
         With more than two categories it is the tighter profile of this very law.
 
@@ -191,12 +191,12 @@ class RandomizedResponse:
         weights[true] += self.truth
         return laws.Finite(range(self.categories), weights)
 
-    # A false category has the probability  other = 1/(e^ε + k − 1)  each. An answer is turned
-    # around (k = 2) with probability `other`, and replaced by a throw with probability k·other.
+    # Each false category has the probability  other = 1/(e^ε + k − 1).  An answer is flipped
+    # (k = 2) with probability `other`, or replaced by a throw with probability k·other.
 
     @cached_property
     def _coin(self) -> Probability:
-        """The coin that decides about each answer: turned around or replaced?"""
+        """The coin that decides whether an answer is flipped or replaced."""
         sides = 1 if self.categories == 2 else self.categories
         if self.truth is not None:
             return Rational(sides * (1 - self.truth) / self.categories)
@@ -321,7 +321,7 @@ def _read(value: ArrayLike) -> Answers:
             if array.size == 0:
                 raise _refuse(value, "at least one answer")
             return Answers(np.ascontiguousarray(array).reshape(-1), array.shape)
-    values = read_values(value)  # refuses what is empty, ragged or no number
+    values = read_values(value)  # refuses what is empty, ragged or not a number
     if not values.whole:
         raise _refuse(value, "integers or bools", "round or code the answers first")
     return Answers(values.flat, values.shape)
@@ -346,7 +346,7 @@ class Estimate:
 
     ``value`` is unbiased, so with few responses it may lie outside 0 … 1. ``interval`` holds
     the true share with at least the stated ``confidence``, for each category by itself. It is
-    the interval of Clopper and Pearson (1934) for the share of responses, sent through the
+    the interval of Clopper and Pearson (1934) for the share of responses, mapped through the
     same line and cut to 0 … 1. It is exact, not an approximation, for respondents sampled at
     random. For the share among these very respondents it is on the safe side, because a sum
     of unequal coins strays less than one of equal coins (Hoeffding 1956).
@@ -407,7 +407,7 @@ class Channel:
 
     @property
     def variance(self) -> float:
-        """p(1 − p)/q² of one report, for those in the category or out of it, the larger."""
+        """p(1 − p)/q² of one report: the larger of those inside and outside the category."""
         inside, outside = self.noise + self.kept, self.noise
         return float(max(inside * (1 - inside), outside * (1 - outside)) / self.kept**2)
 

@@ -1,12 +1,12 @@
-"""How far off a mean is that is a noisy sum over a noisy count.
+"""How far off a mean is when it is a noisy sum divided by a noisy count.
 
 Let s be the sum of n values, each less the middle of its bounds, so that m = s/n lies in
-[−h, h]. Released are S = s + X and N = n + Y with independent noise. As s = m·n,
+[−h, h]. S = s + X and N = n + Y are released, with independent noise. As s = m·n,
 
     S − m·N = X − m·Y,     so  |S/N − m| = |X − m·Y|/N      (Fieller 1954),
 
-whose law depends on m alone. It holds for an empty group too, with any m. If q(m) is passed by
-|X − m·Y| with probability 5 % at most, then m is within q(m)/N of S/N with probability 95 %,
+whose law depends on m alone. It holds for an empty group too, with any m. If |X − m·Y| exceeds
+q(m) with probability at most 5 %, then m is within q(m)/N of S/N with probability 95 %,
 whatever n is; and as q rises with |m|, knowing that |m| ≤ h, or later that |m| ≤ |S/N| + w,
 gives a number for it. No approximation, and nothing is assumed about n.
 """
@@ -139,7 +139,7 @@ def expected_mean_error(
 
     That is so with at least this probability whatever the mean; and with that probability
     ``mean_error`` reports no more than w. It is q(half_width)/(n − y), where each of |X − m·Y| ≤
-    q(half_width) and |Y| ≤ y fails with at most half of what is left to chance.
+    q(half_width) and |Y| ≤ y fails with probability at most (1 − confidence)/2.
 
     >>> known = dict(scale_s=30, scale_n=2, half_width=10, noise="laplace")
     >>> expected_mean_error([5, 400, 4000], **known).round(3)
@@ -173,8 +173,8 @@ def variance_error(
     """Return w for each group: the released variance is within w of the true one.
 
     With x the values less the middle of their bounds, S1 is the noisy sum of x and S2 that of
-    x² − h²/2. Released is S2/N + h²/2 − (S1/N)², each ratio clipped to what it can be and the
-    whole to [0, h²]. Both means hold together with at least this probability.
+    x² − h²/2. What is released is S2/N + h²/2 − (S1/N)², each ratio clipped to what it can be and
+    the whole to [0, h²]. The errors of both ratios hold together with at least this probability.
 
     >>> w = variance_error(0, -2e5, 10_000, scale_s1=60, scale_s2=300, scale_n=2, half_width=10,
     ...                    noise="laplace")
@@ -209,7 +209,7 @@ def std_error(variance: ArrayLike, error: ArrayLike, *, half_width: Number) -> F
 
 
 # -- tails of two noises together ------------------------------------------------------------------
-# What |X − m·Y| exceeds rarely, X and Y on grids.
+# What |X − m·Y| rarely exceeds, X and Y on grids.
 #
 # Both bounds here hold for every scale and rise with m. ``joint_tail`` treats both noises as real
 # numbers, ``narrow_tail`` sums over the few values that a narrow Y takes.
@@ -248,7 +248,7 @@ def laplace_tail(larger: Floats, smaller: Floats, miss: float) -> Floats:
     """Return q with P(|difference of two Laplace noises| > q) ≤ miss, for scales A ≥ B ≥ 0.
 
     P(|T| > x·A) = (A²·e^(−x) − B²·e^(−x·A/B))/(A² − B²). With r = B/A, d = x·(1 − r)/r and
-    φ(d) = (1 − e^(−d))/d, so that nothing cancels, near r = 1 nor near 0:
+    φ(d) = (1 − e^(−d))/d, so that nothing cancels, neither near r = 1 nor near 0:
 
         −log P = x − log(1 + φ·x·r/(1 + r)),     its slope (1 + φ·x)/(1 + r + φ·x·r).
 
@@ -280,7 +280,7 @@ def _equal_scales(goal: float) -> float:
 def narrow_tail(
     scale_s: float, scale_n: float, m: Floats, miss: float, step: float, noise: Noise
 ) -> Floats:
-    """Return q as ``joint_tail`` does, the smaller one where Y takes a few values only.
+    """Return q as ``joint_tail`` does, but smaller where Y takes only a few values.
 
     P(|Z − m·Y| > q) is the sum over k of P(|Y| = k)·(P(Z > q − m·k) + P(Z > q + m·k)) for
     symmetric Z. With Z the normal that X is rounded from, or X plus a uniform on half a step to
@@ -338,7 +338,7 @@ def single_tail(scale: float, miss: float, noise: Noise) -> float:
 
 def _normal_point(miss: float) -> float:
     """What a standard normal exceeds with this probability, on either side."""
-    from scipy.special import ndtri  # here, since `import discreet` stays light
+    from scipy.special import ndtri  # imported here so that `import discreet` stays light
 
     return -float(ndtri(miss / 2))
 

@@ -125,7 +125,7 @@ class SparseVector:
         )
 
     def release(self, stream: ArrayLike | Iterable[int | float]) -> list[Any]:
-        """Return one answer a score, in order. Each call spends ``guarantee``.
+        """Return one answer per score, in order. Each call spends ``guarantee``.
 
         ``stream`` holds the scores in order. The answers end with the last hit, so they may be
         fewer than the scores. A list or array is compared at once; any other iterable is read one
@@ -222,8 +222,8 @@ _CHUNK: Final = 1 << 15  # scores compared at once
 class SparseRun:
     """Made by ``SparseVector.start``; its noisy threshold is drawn once and never shown.
 
-    The one mechanism with a state: how many hits are left. It cannot be copied, pickled or
-    carried into a forked process, where the same hits could be spent again.
+    It has a state, which is how many hits are left. So it cannot be copied, pickled or carried
+    into a forked process, where the same hits could be spent again.
     """
 
     def __init__(
@@ -275,7 +275,7 @@ class SparseRun:
         comparison = self._threshold.compare(scores, self._scale)
         hits = np.flatnonzero(comparison.above)[: self._remaining].tolist()
         self._remaining -= len(hits)
-        # What lies beyond the last hit was compared, but is never told.
+        # Scores beyond the last hit were compared, but the results are never revealed.
         answered = hits[-1] + 1 if self.exhausted else scores.size
         answers: list[Answer] = [None if self._gap else False] * answered
         for place in hits:

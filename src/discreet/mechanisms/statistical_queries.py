@@ -37,11 +37,11 @@ class StatisticalQueries:
     Its n is public, and replacing one record is what stays hidden.
 
     A query may depend on earlier answers. It must be a function of one record and nothing else:
-    it is trusted code, run on the data. What it returns is clamped to [0, 1]; NaN, no number
-    and an exception count as 0. Each value is rounded to a multiple of 2^−32 before summing,
-    so the mean moves by 1/n at most, exactly.
+    it is trusted code, run on the data. What it returns is clamped to [0, 1]; NaN, anything
+    that is not a number, and an exception count as 0. Each value is rounded to a multiple of
+    2^−32 before summing, so the mean moves by 1/n at most, exactly.
 
-    Cost: ``guarantee`` an answer, ``total`` so far. Error: ``error(0.95)``.
+    Cost: ``guarantee`` per answer, ``total`` so far. Error: ``error(0.95)``.
 
     >>> ages = np.array([23, 71, 42, 65, 38, 50, 19, 84, 33, 47] * 100)
     >>> queries = StatisticalQueries(ages, sigma=0.01)
@@ -92,7 +92,7 @@ class StatisticalQueries:
         return sum_of_records(phi, self._sample)
 
     def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
-        """Refuse what can be refused without a look at the records."""
+        """Refuse what can be refused without looking at the records."""
         if not callable(phi):
             given = InvalidArgument.describe_parameter(phi)
             raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
@@ -114,7 +114,7 @@ class StatisticalQueries:
 
     @property
     def asked(self) -> int:
-        """How many queries were asked."""
+        """How many queries have been asked so far."""
         return self._asked
 
     @property
@@ -287,7 +287,7 @@ def sum_of_records(phi: Callable[[Any], Any], records: Iterable[Any]) -> int:
 
 
 def check_column_function(phi: Callable[[Any], Any], column: NDArray[Any]) -> None:
-    """Refuse what is no function of rows. It is shown none of them, so a refusal tells nothing."""
+    """Refuse what is not a function of rows. It sees none of them, so a refusal reveals nothing."""
     try:
         with np.errstate(all="ignore"):
             values = np.asarray(phi(column[:0]))
@@ -305,9 +305,9 @@ def check_column_function(phi: Callable[[Any], Any], column: NDArray[Any]) -> No
 
 
 def sum_of_column(phi: Callable[[Any], Any], rows: NDArray[Any]) -> int:
-    """Return the same for a function of arrays, each row of which is a record.
+    """Return the sum for a function of arrays, each row of which is a record.
 
-    The function must treat rows one by one. Where it raises, or returns something else than a
+    The function must treat rows one by one. Where it raises, or returns something other than a
     number for each, it is asked again about each half of the rows. So one bad row does not
     change what the others count for: each has the value that it has by itself.
 

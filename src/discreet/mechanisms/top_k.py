@@ -61,9 +61,9 @@ class TopKLaw:
 
 @dataclass(frozen=True, init=False)
 class TopK:
-    """Chooses a candidate by the exponential mechanism, removes it, and so on ``k`` times.
+    """Chooses a candidate by the exponential mechanism and removes it, ``k`` times in all.
 
-    The same as adding Gumbel noise to every count once and naming the k largest in order
+    This is the same as adding Gumbel noise to every count once and naming the k largest in order
     (Durfee and Rogers 2019). One person moves each count by at most ``rows``; with
     ``monotone=True``, as for a person who is added or removed, all of them in one direction.
     Where a person is *replaced*, say ``monotone=False``. Give the promise as ``epsilon`` or as
