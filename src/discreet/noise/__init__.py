@@ -1,4 +1,4 @@
-"""How random bits become noise. No privacy words here, only probability laws, met exactly.
+"""How random bits become noise. Nothing here is about privacy, only about exact probability laws.
 
 Read in this order (twenty minutes):
 

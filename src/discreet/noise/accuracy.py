@@ -5,7 +5,7 @@ arrays, Python's for single numbers) are within ``ULPS`` units in the last place
 their relative error is at most ULPS·2^-52, and the log of 1 is 0.
 Addition, subtraction, multiplication, division and rounding are exact to half a unit by
 IEEE 754. The tests measure this on more than a million points against Arb; ``trusted``
-looks at a few hundred hard ones before the first draw of a process. Where it fails, every
+checks a few hundred hard ones before the first draw of a process. Where it fails, every
 draw takes the slow path: slower, never wrong.
 """
 
@@ -34,7 +34,7 @@ def probe_points() -> NDArray[np.float64]:
 
 
 def error_in_ulps(points: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the largest error of log at ``points``, and of exp at their logs and minus those."""
+    """Return the largest error of log at ``points``, and of exp at plus and minus their logs."""
     from flint import arb
 
     logs = np.log(points)

@@ -5,7 +5,7 @@ error bound leaves no doubt (``fast``). The doubtful few are looked at again wit
 their own (``closer``), and what is still in doubt is settled in ball arithmetic (``slow``),
 from the same random bits. So the result is always the exact one.
 
-The work does not depend on the values, and but for the doubtful few not on the draw.
+The work does not depend on the values nor, except for the doubtful few, on the draw.
 
 Noise of a few steps on many integers is quicker by table. An integer law with distribution
 function F is drawn by inversion: for a uniform real U,
@@ -13,20 +13,20 @@ function F is drawn by inversion: for a uniform real U,
     X = the least k with U < F(k)        so that P(X ≤ k) = F(k).
 
 ``thresholds`` holds ⌊2^64·F(k)⌋ from ball arithmetic; 64 bits of U settle X unless they equal
-one of them. ``guide`` knows X by the first 16 bits of U alone wherever no threshold begins
+one of them. ``guide`` gives X from the first 16 bits of U alone wherever no threshold begins
 with those bits: for a spread of up to ``WIDEST`` steps that is 97 draws in 100 or more. No
 floating-point arithmetic is involved there, so nothing is taken on trust.
 
-Where results live: the integers, or the multiples of a power of two.
+Results lie on a grid: the integers, or the multiples of a power of two.
 
 A grid splits a value into a whole number of steps and an offset in [-½, ½] steps, and puts
 value and rounded noise together again. For noise Z in steps,
 
     result = step · (whole + ⌊offset + Z + ½⌋)      and the integers are the case offset = 0,
 
-which is the exact value + step·Z rounded to the grid. ``join`` does it for arrays and for
-whole numbers that a double holds exactly, ``join_float`` the same for one value, and
-``join_one`` for one value and any integer.
+which is the exact value + step·Z rounded to the grid. ``join`` does this for arrays and for
+whole numbers that a double holds exactly, ``join_float`` for one such value, and ``join_one``
+for one value and any integer.
 """
 
 import sys
@@ -108,7 +108,7 @@ class FloatGrid:
     """The multiples of ``step`` = 2^exponent among the doubles.
 
     Beyond 2^53 steps not every multiple is a double. The exact result is then rounded to the
-    nearest double, which is a function of the exact result alone and so tells nothing more.
+    nearest double, which is a function of the exact result alone and so reveals nothing more.
     """
 
     exponent: int
@@ -150,7 +150,7 @@ class FloatGrid:
         assert offset is not None
         offset *= -self.step
         offset += values
-        if self.exponent > 0:  # a value whose division underflowed leaves a crumb off the grid
+        if self.exponent > 0:  # a value whose division underflowed leaves a remainder off the grid
             np.abs(offset, out=out)
             offset[np.less(out, self.step, out=room.flags("common", values.size))] = 0.0
         np.multiply(whole, self.step, out=out)
@@ -161,7 +161,7 @@ class FloatGrid:
 
     def join_float(self, value: float, offset: float, whole: int) -> float:
         base = value - offset * self.step
-        if abs(base) < self.step:  # see join: a crumb, if anything
+        if abs(base) < self.step:  # see join: at most a remainder
             base = 0.0
         joined = base + whole * self.step
         return max(-FLOAT_MAX, min(FLOAT_MAX, joined)) + 0.0
@@ -229,14 +229,14 @@ class Narrow:
         return passed + self.lowest, sure
 
     def slow(self, tape: Tape, index: int) -> int:
-        """Return X of one word, whatever it takes."""
+        """Return X of one word, with as many bits as that takes."""
         word = int(tape.words[index])
         uniform = tape.real(index, first=word, bits=64, tag=TAG)
         near = self.lowest + bisect_left(self.thresholds.tolist(), word)
         return settle([uniform], lambda: self._least(uniform, near))
 
     def _least(self, uniform: Real, k: int) -> int | None:
-        """Return the least k with U < F(k), going from a k nearby; None if bits are missing."""
+        """Return the least k with U < F(k), starting from a k nearby; None if bits are missing."""
         u = uniform.ball()
         while u >= self.law.cdf(k):
             k += 1
@@ -247,7 +247,7 @@ class Narrow:
 
 @lru_cache(maxsize=16)
 def narrow(law: IntegerLaw) -> Narrow | None:
-    """Make the tables of ``law`` (5 to 50 ms, then kept), or return None if it is too wide."""
+    """Make the tables of ``law`` (5 to 50 ms, then cached), or return None if it is too wide."""
     if law.spread > WIDEST:
         return None
     # Upwards from 0 until the tail is below 2^-64; downwards by symmetry, F(−k−1) = 1 − F(k).
@@ -255,7 +255,7 @@ def narrow(law: IntegerLaw) -> Narrow | None:
     with precision(192):
         while not upper or upper[-1] < 2**64 - 1:
             below = law.cdf(len(upper)) * ball(2**64)
-            # F is below 1, however near: a ball around it may not know
+            # F is below 1, although a ball around it may not show that
             near_one = below > ball(2**64 - 1)
             digits = 2**64 - 1 if near_one else below.floor().unique_fmpz()
             if digits is None:
@@ -313,15 +313,15 @@ class Law(Protocol):
         ...
 
     def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
-        """The same for many words: the results, and where they are certain."""
+        """Return what ``one`` does for many words, and where it is certain."""
         ...
 
     def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
-        """The same for the words of ``tape``, with an error bound for each of them."""
+        """Return what ``fast`` does for the words of ``tape``, by an error bound for each word."""
         ...
 
     def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
-        """The same for one word, whatever it takes."""
+        """Return the result for one word, with as many bits as that takes."""
         ...
 
     def table(self) -> Narrow | None:
@@ -334,7 +334,8 @@ def round_within(
 ) -> tuple[Floats, Flags]:
     """Return rint(y), and where every real within ``error`` of y rounds to the same.
 
-    Where ``common`` is given, only there. Uses up ``y``. What it returns lives in ``room``.
+    If ``common`` is given, only its places count as certain. Uses up ``y``. What it returns lives
+    in ``room``.
     """
     whole = np.rint(y, out=room.floats("whole", y.size))
     y -= whole  # exact
@@ -346,8 +347,8 @@ def round_within(
 
 
 def certain(y: float, error: float) -> int | None:
-    """The same for one number: the integer, or None."""
-    if not abs(y) < 2.0**52:  # NaN too: the guide says that it does not know
+    """Return the integer that every real within ``error`` of y rounds to, or None."""
+    if not abs(y) < 2.0**52:  # or NaN, which the guide holds where it does not know
         return None
     whole = round(y)
     return whole if abs(y - whole) < 0.5 - error else None
@@ -388,7 +389,7 @@ def add(values: NDArray[Any], law: Law, grid: Grid) -> NDArray[Any]:
 def _add_block(
     values: NDArray[Any], out: NDArray[Any], law: Law, grid: Grid, source: Source
 ) -> None:
-    # In a small block it would show in the time whether any draw was doubtful; so all are.
+    # In a small block the time would reveal whether any draw was doubtful; so all count as such.
     fast = _add_fast if trusted() and values.size > SMALL else _leave_all
     doubtful, words = [], []
     for chunk in chunks(values.size):
@@ -406,14 +407,14 @@ Doubts = tuple[NDArray[np.intp], Words]
 def _add_fast(
     values: NDArray[Any], out: NDArray[Any], law: Law, grid: Grid, source: Source
 ) -> Doubts:
-    """Fill ``out`` but for the doubtful places; return those with their words."""
+    """Fill ``out`` except for the doubtful places; return those with their words."""
     with room() as space:
         words = space.words("words", values.size)
         source.fill(words)
         offset = grid.offset(values, space)
         whole, sure = law.fast(words, offset, space)
         doubtful = np.flatnonzero(np.logical_not(sure, out=sure))
-        whole[doubtful] = 0.0  # a place holder
+        whole[doubtful] = 0.0  # a placeholder
         grid.join(values, offset, whole, out, space)
         return doubtful, words[doubtful]
 

@@ -6,8 +6,8 @@ are computed in float64 relative to the largest score, with an error of at most
 
     ERROR·b + RELATIVE·|value|      as long as the draw is not extreme (``_extreme``).
 
-Whoever cannot be ruled out with these bounds is a contender; contenders are compared in ball
-arithmetic, from the same random bits, until one is left. No weights are formed, so nothing
+A candidate that cannot be ruled out with these bounds is a contender; contenders are compared in
+ball arithmetic, from the same random bits, until one is left. No weights are formed, so nothing
 under- or overflows, whatever the scores.
 """
 
@@ -53,7 +53,7 @@ def argmax(scores: NDArray[Any], scale: Fraction, kind: Kind, *, runner_up: bool
     """Return the place of the largest score plus ``scale`` times noise of ``kind``.
 
     ``scores`` is a flat array of int64 or finite float64, not empty. ``runner_up`` keeps the
-    second best too, so that ``Winner.gap`` can be asked.
+    second best too, which ``Winner.gap`` needs.
     """
     source = entropy.source()
     fields: list[Field] = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Probability(Protocol):
-    """A number in [0, 1] by its binary digits."""
+    """A number in [0, 1], given by its binary digits."""
 
     def floor(self, bits: int) -> int:
         """Return ⌊2^bits·p⌋."""
@@ -60,7 +60,7 @@ class Computed:
         while True:
             with precision(working):
                 digits = self.formula() * ball(1 << bits)
-                # p lies in (0, 1), which decides where rounding hides it from 0 or from 1
+                # p lies in (0, 1), which decides where rounding cannot tell it from 0 or from 1
                 first = max(0, floor(lower_fraction(digits)))
                 last = min((1 << bits) - 1, floor(upper_fraction(digits)))
             if first == last:

@@ -3,7 +3,7 @@
 Each thread has a stream of its own, so no lock is taken and no word is handed out twice.
 A stream is thrown away, with every word it had in store, after a fork (in the child) and
 after ``REKEY_BYTES``; the next word then comes under a fresh key from ``os.urandom``.
-There is no seed. ``discreet.testing`` can put another source in place for the length of a
+There is no seed. ``discreet.testing`` can put another source in place for the duration of a
 ``with`` block, which is the only way to repeat a draw.
 """
 
@@ -58,7 +58,7 @@ class Source(Protocol):
 
 
 class _Stream:
-    """One key, one thread."""
+    """The words of one thread, under one key."""
 
     def __init__(self) -> None:
         try:
@@ -88,7 +88,7 @@ class _Stream:
         if out.size > POOL_WORDS // 8:
             self.encrypt(out)
             return
-        # The pool is taken out while it is used: whoever interrupts this thread to draw
+        # The pool is taken out while it is used: code that interrupts this thread to draw
         # makes a pool of its own, and no word is handed out twice.
         pool, self._pool = self._pool, _NO_WORDS
         if pool.size < out.size:
@@ -137,12 +137,12 @@ _source: Source = SystemEntropy()
 
 
 def source() -> Source:
-    """Return the source in force."""
+    """Return the source in use."""
     return _source
 
 
 def _put_source(new: Source) -> Source:
-    """Put ``new`` in force and return the old one. For ``discreet.testing`` alone."""
+    """Put ``new`` in place and return the old one. For ``discreet.testing`` alone."""
     global _source
     old, _source = _source, new
     return old
@@ -152,7 +152,7 @@ def _put_source(new: Source) -> Source:
 # A uniform real U in [0, 1) has infinitely many random bits. A draw looks at the first 64 (or
 # fewer) of them, which pins U to an interval. Where that interval is too wide to decide how the
 # draw is rounded, more bits are revealed, of the *same* U. A ``Tape`` remembers what was revealed,
-# so that each bit is drawn once, whoever asks first.
+# so that each bit is drawn only once.
 
 
 T = TypeVar("T")

@@ -61,7 +61,7 @@ GUIDE_BITS: Final = 16
 
 @dataclass(frozen=True)
 class Strips:
-    """The table, made once a process."""
+    """The table, made once per process."""
 
     list: list[int]  # ⌊2^64·θ_s⌋
     thresholds: Words  # the same as an array
@@ -153,7 +153,7 @@ class GaussianSampler:
         return narrow(self)
 
     def one(self, draw: Draw, offset: float) -> int | None:
-        # The same work whatever is drawn: the rest of the strip is looked at in any case.
+        # The work is the same whatever is drawn: the rest of the strip is computed in any case.
         word, thresholds = draw.word, strips().list
         position = (word & (0xFFFF << 48)) | (draw.more(POSITION_TAG) >> GUIDE_BITS)
         part = bisect_right(thresholds, position) - 1
@@ -193,7 +193,7 @@ class GaussianSampler:
         strip, odd = part >> 1, part & 1
         place = ((tape.words & np.uint64(2**48 - 1)) | np.uint64(1)).astype(np.float64) * 2.0**-48
         rest = np.flatnonzero(odd)
-        # Few draws all do the work of the rest, so that the time does not tell who needed it.
+        # If draws are few, all do the work of the rest: the time does not reveal which needed it.
         look = rest if strip.size > SMALL else np.arange(strip.size)
         other, found = _rest_places(tape, look, strip[look].astype(np.float64))
         chosen = odd[look] == 1
@@ -237,8 +237,8 @@ def _error(z: F) -> F:
 def _rest_places(tape: Tape, look: NDArray[np.intp], strip: Floats) -> tuple[Floats, Flags]:
     """Return V for a draw in the rest of each strip, and where it is certain.
 
-    ``look`` says which words of the tape. Few of them all do ``ROUNDS`` rounds, of many only
-    those that need another one.
+    ``look`` says which words of the tape. If they are few, all of them do ``ROUNDS`` rounds; if
+    many, only those that need another one go on.
     """
     place = np.full(strip.size, nan)
     going = np.ones(strip.size, np.bool_)  # rejected for certain so far
@@ -269,7 +269,7 @@ def _rest_one(draw: Draw, strip: int) -> float:
 
 
 def _lead(v: F, a: F, strip: F, exp: Callable[[F], F]) -> F:
-    """Return e^A − 1 − a·M·(1−V), the two sides of the rejection test."""
+    """Return e^A − 1 − a·M·(1−V), the difference of the two sides of the rejection test."""
     h2 = H * H
     top = exp(h2 * (2 * strip + 1) / 2)
     return exp(h2 * (1 - v) * (2 * strip + 1 + v) / 2) - 1 - a * (h2 * (strip + 1) * top) * (1 - v)

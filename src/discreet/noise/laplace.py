@@ -32,7 +32,7 @@ F = TypeVar("F", float, Floats)
 
 TAG: Final = 0x100
 LOW_E: Final = 14.0  # fast path: one error bound for all E up to here
-HIGH_E: Final = 36.0  # beyond, too few of the 63 bits are left to speak of an error
+HIGH_E: Final = 36.0  # beyond this, too few of the 63 bits are left for an error bound
 ROUNDING: Final = 2.0**-50  # shift as a float and the last sums, in steps
 LOW_ERROR: Final = 2.0**-52 * 1202605 + (ULPS + 3) * 2.0**-52 * LOW_E  # e^14 < 1202605
 
@@ -188,7 +188,7 @@ def flip(magnitude: Floats, words: Words, room: Workspace) -> Floats:
 
 
 def _up_to(limit: float, y: Floats, room: Workspace) -> Flags | None:
-    """Return where y ≤ limit; None: everywhere, which is nearly always so and quicker to see."""
+    """Return where y ≤ limit; None for everywhere, which is nearly always so and quick to check."""
     return None if y.max() <= limit else np.less_equal(y, limit, out=room.flags("common", y.size))
 
 

@@ -44,7 +44,7 @@ class NoisyThreshold:
         tape = Tape(self._source, self._source.words(scores.size))
         noise = _laplace(tape.words)
         value = scores.astype(np.float64)
-        with np.errstate(over="ignore"):  # an infinite size is a doubt without limit
+        with np.errstate(over="ignore"):  # an infinite size leaves unlimited doubt
             size = np.abs(value) + abs(float(self._threshold))
             value -= float(self._threshold)
         value += float(scale) * noise

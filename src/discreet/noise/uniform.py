@@ -1,8 +1,8 @@
 """Uniform integers below a bound: dice without bias.
 
-32 random bits w give ⌊w·n/2^32⌋, and every result is met by ⌊2^32/n⌋ or one more values of w.
+32 random bits w give ⌊w·n/2^32⌋, and every result comes from ⌊2^32/n⌋ values of w, or one more.
 Drawing again where w·n mod 2^32 < 2^32 mod n leaves equally many for each (Lemire 2019). For
-dice with few sides 16 bits do, and the arithmetic takes a quarter of the memory.
+dice with few sides 16 bits will do, and the arithmetic takes a quarter of the memory.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def dice(sides: int, size: int) -> NDArray[np.uint16]:
 
 
 def _fill(out: NDArray[Any], bound: int, draw: _Draw) -> None:
-    """Draw each place, again and again until none is to be drawn again."""
+    """Draw every place, then those that must be drawn again, until none is left."""
     source = entropy.source()
 
     def work(start: int, end: int) -> None:
@@ -66,7 +66,7 @@ def _fill(out: NDArray[Any], bound: int, draw: _Draw) -> None:
 
 
 def _draw(out: NDArray[np.int64], bound: int, source: entropy.Source) -> NDArray[np.intp]:
-    """Fill ``out`` from 32 bits a place and return the places to draw again."""
+    """Fill ``out`` from 32 bits per place and return the places to draw again."""
     with room() as space:
         words = space.words("die", (out.size + 1) // 2)
         source.fill(words)
@@ -83,14 +83,14 @@ def _draw(out: NDArray[np.int64], bound: int, source: entropy.Source) -> NDArray
 
 
 def _throw(out: NDArray[np.uint16], sides: int, source: entropy.Source) -> NDArray[np.intp]:
-    """Fill ``out`` from 16 bits a place and return the places to draw again."""
+    """Fill ``out`` from 16 bits per place and return the places to draw again."""
     with room() as space:
         words = space.words("die", (out.size + 3) // 4)
         source.fill(words)
         bits = words.view(np.uint16)[: out.size]
         product = space.words("throw", (out.size + 1) // 2).view(np.uint32)[: out.size]
         np.multiply(bits, np.uint32(sides), out=product)
-        bits *= np.uint16(sides % _SIXTEEN_BITS)  # modulo 2^16: what decides about drawing again
+        bits *= np.uint16(sides % _SIXTEEN_BITS)  # modulo 2^16: decides what is drawn again
         np.right_shift(product, np.uint32(16), out=product)
         np.copyto(out, product, casting="unsafe")
         return np.flatnonzero(bits < _SIXTEEN_BITS % sides)

@@ -1,7 +1,7 @@
-"""Large vectors go in chunks, over several threads, in working arrays that are kept.
+"""Large vectors are processed in chunks, by several threads, in arrays that are used again.
 
 Fresh arrays of a chunk's size would cost more in page faults than the arithmetic done in
-them. So a thread keeps one workspace, and the functions on the fast path write where it says.
+them. So a thread keeps one workspace, and the functions on the fast path write into its arrays.
 """
 
 import os
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 BLOCK: Final = 1 << 18  # what one thread takes on at a time
-# A block is worked through in chunks. Alone, small ones are best: their arrays stay in the cache.
-# Several threads hand the interpreter to each other after every operation, so there each
-# operation has to be worth it.
+# A block is processed in chunks. For one thread small ones are best: their arrays stay in the
+# cache. Several threads hand the interpreter to each other after every operation, so each
+# operation then has to be worth it.
 CHUNK: Final = 1 << 15
 CHUNK_AMONG_THREADS: Final = 1 << 17
 
 
 class Workspace:
-    """Arrays by name, made when first asked for (or for more) and used again after."""
+    """Arrays by name, made when first needed or when too small, and used again from then on."""
 
     def __init__(self) -> None:
         self._words: dict[str, NDArray[np.uint64]] = {}
@@ -83,7 +83,7 @@ def in_blocks(work: Callable[[int, int], None], size: int, source: Source) -> No
     ends = [min(start + BLOCK, size) for start in starts]
     ended: Iterable[None] = map(work, starts, ends)
     if source.parallel and threads() > 1:
-        with suppress(RuntimeError):  # an interpreter on its way out takes no new threads
+        with suppress(RuntimeError):  # an interpreter that is shutting down starts no threads
             ended = _pool().map(work, starts, ends)
     for _ in ended:  # waits for each block, and raises what it raised
         pass
