@@ -5,7 +5,7 @@ From the bottom up:
 - `exact`: parameters as exact rationals, and floats rounded outward;
 - `balls`: real numbers as intervals that hold them, formulas made sharp, certain bisection;
 - `bands`: arrays of floats with both bounds;
-- `short_fractions`: rationals of at most 64 bits above and below the stroke, for budgets;
+- `short_fractions`: numerator and denominator of at most 64 bits each, for budgets;
 - `decimals`: numbers for reading, rounded up;
 - `canonical`: one way to write a document, for digests and signatures.
 """

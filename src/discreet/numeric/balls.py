@@ -3,7 +3,7 @@
 A ball is a midpoint and a radius; whatever is computed from balls holds the true result. This
 module turns exact numbers into balls and balls into outward-rounded bounds, evaluates formulas
 until their balls are small, and finds the least number for which something is certain. `flint`
-is imported on first use, because `import discreet` stays light.
+is imported on first use, so that `import discreet` stays light.
 
 The working precision is a global of `flint`, shared by all threads. `precision` takes a lock, so
 our own threads cannot disturb each other inside it. Other code that sets `flint.ctx.prec` in the
@@ -111,7 +111,7 @@ def lower_fraction(b: Arb) -> Fraction:
 
 
 def _supremum(b: Arb) -> Fraction | None:
-    """A rational at or above every point; None where none of reasonable size is."""
+    """A rational at or above every point; None if there is none of reasonable size."""
     import flint
 
     if not b.is_finite():
@@ -137,7 +137,7 @@ def _dyadic_up(exact: Arb) -> Fraction | None:
 
 # -- formulas, evaluated until their answer is sharp -----------------------------------------------
 # Subtracting nearly equal numbers costs digits, and how many depends on the parameters. So a
-# formula is evaluated with more and more bits until what is left is good enough.
+# formula is evaluated with more and more bits until enough digits are left.
 
 
 _ACCURATE_BITS = 80

@@ -1,9 +1,9 @@
 """Arrays of floats that carry both bounds of what they stand for.
 
 A composition reads a profile at a hundred thousand points, too many for ball arithmetic. So it
-is computed in NumPy, and widened by what the rounding can have cost at most. The elementary
+is computed in NumPy, and widened by the most that rounding can have cost. The elementary
 functions are assumed to err by at most 4 units in the last place, `erfcx` by at most 64 (units
-of 2⁻⁵³): measured are 1.1 and 7.8, and a test measures again.
+of 2⁻⁵³): 1.1 and 7.8 were measured, and a test measures again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Atoms(NamedTuple):
     losses: FloatArray
     masses: FloatArray
     rounding: FloatArray  #: how much of each loss is there for rounding only
-    units: float  #: the same for the masses, relative, in units
+    units: float  #: likewise for the masses, but relative, in units
 
 
 def atoms(
@@ -62,7 +62,7 @@ def band(value: FloatArray, *, error: FloatArray | float) -> Band:
 
 
 def widen(lower: FloatArray, upper: FloatArray, *, units: float) -> Band:
-    """Widen computed bounds by a relative error of so many units."""
+    """Widen computed bounds by a relative error of this many units."""
     slack = units * UNIT
     return _certain(np.maximum(lower * (1 - slack), 0.0), np.clip(upper * (1 + slack), 0.0, 1.0))
 

@@ -6,13 +6,13 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 _DIGITS = 3
-_WIDEST = 10**6  # exponents: no number that is printed comes near
+_WIDEST = 10**6  # no number that is printed has an exponent near this
 
 _ULP = Fraction(1, 2**48)
 
 
 def decimal_up(x: Fraction, digits: int = _DIGITS) -> Fraction:
-    """The least decimal of so many digits at or above x ≥ 0.
+    """The least decimal with this many digits at or above x ≥ 0.
 
     >>> decimal_up(Fraction(2, 3)), decimal_down(Fraction(2, 3))
     (Fraction(667, 1000), Fraction(333, 500))
@@ -21,7 +21,7 @@ def decimal_up(x: Fraction, digits: int = _DIGITS) -> Fraction:
 
 
 def decimal_down(x: Fraction, digits: int = _DIGITS) -> Fraction:
-    """The greatest decimal of so many digits at or below x ≥ 0."""
+    """The greatest decimal with this many digits at or below x ≥ 0."""
     return _decimal(x, digits, ROUND_FLOOR)
 
 
@@ -49,7 +49,7 @@ def percent(x: Fraction) -> str:
 
 
 def chance(x: Fraction) -> str:
-    """A probability for reading, a small one as 1 in so many.
+    """A probability for reading; a small one reads as 1 in n.
 
     >>> chance(Fraction(1, 4)), chance(Fraction(1, 10**6)), chance(Fraction(1, 129_999))
     ('25 %', '1 in 1,000,000', '1 in 120,000')

@@ -1,4 +1,4 @@
-"""Exact numbers at the door, and outward rounding on the way out.
+"""Exact numbers on the way in, and outward rounding on the way out.
 
 Parameters enter as exact rationals, so that a proof about ε = 1/10 is about the number the
 caller typed and not about the binary fraction nearest to it. Where a float has to leave again,
@@ -23,7 +23,7 @@ Number: TypeAlias = int | float | Fraction | Decimal | str
 # Every float fits four times over, and no accepted number can stall the arithmetic after it.
 _MAX_BITS = 4096
 _MAX_DIGITS = 1233  # 10**1233 is the largest power of ten below 2**4096
-_MAX_TEXT = 2 * _MAX_DIGITS + 3  # two signed integers and the stroke between them
+_MAX_TEXT = 2 * _MAX_DIGITS + 3  # two signed integers and the slash between them
 
 _SQRT_BITS = 100
 
@@ -132,7 +132,7 @@ def interval(value: object, *, name: str) -> tuple[Fraction, Fraction]:
             given=" and ".join(ends),
             hint="put the lower one first"
             if lower > upper
-            else "give the least and the largest value that can be, whatever the data are",
+            else "give the least and the largest value that can occur, whatever the data are",
         )
     return lower, upper
 
@@ -165,7 +165,7 @@ def sqrt_up(x: Fraction) -> Fraction:
     >>> sqrt_up(Fraction(2)) ** 2 > 2
     True
     """
-    # √(n/d) = √(nd)/d, and since n and d share no factor it is rational just when nd is a square.
+    # √(n/d) = √(nd)/d, and as n and d share no factor it is rational exactly when nd is a square.
     product = x.numerator * x.denominator
     root = math.isqrt(product)
     if root * root == product:
@@ -188,7 +188,7 @@ def _from_text(text: str, name: str) -> Fraction:
 
 
 def _from_decimal(decimal: Decimal, value: object, name: str) -> Fraction:
-    """The decimal as a fraction, with a look at its exponent first: 1e999999999 would never end."""
+    """The decimal as a fraction; its exponent is checked first, as 1e999999999 would never end."""
     digits, exponent = decimal.as_tuple()[1:]
     if not isinstance(exponent, int):  # "n", "N" or "F": NaN or infinity
         raise _out_of_range(value, name, "a finite number")

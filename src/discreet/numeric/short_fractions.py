@@ -1,4 +1,4 @@
-"""Short fractions: at most 64 bits above and 64 below the stroke.
+"""Short fractions: numerator and denominator have at most 64 bits each.
 
 Budgets are exact rationals, and exact rationals may not grow without bound. So a charge is
 short, and a running total is exact until its denominator passes 256 bits. Every rounding here
@@ -60,8 +60,8 @@ def _neighbours(x: Fraction) -> tuple[Fraction, Fraction]:
     """The two short fractions around x, which is not short itself.
 
     A walk down the Stern-Brocot tree, many steps at a time: between two neighbours a/b < c/d of
-    the tree, every fraction has at least a + c above and b + d below the stroke. So when that
-    mediant is too long, nothing short is left between them.
+    the tree, every fraction has a numerator of at least a + c and a denominator of at least
+    b + d. So when that mediant is too long, nothing short is left between them.
     """
     p, q = x.numerator, x.denominator
     a, b, c, d = 0, 1, 1, 0  # 0 and infinity
