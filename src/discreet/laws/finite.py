@@ -67,14 +67,14 @@ _NAN = object()
 
 
 def _name(outcome: Hashable) -> Hashable:
-    """NaN equals nothing, not even itself, but as an outcome it is one."""
+    """A key to look an outcome up by: NaN does not equal itself, but it is one outcome."""
     return _NAN if isinstance(outcome, Real) and outcome != outcome else outcome
 
 
 # -- the law of the exponential mechanism ----------------------------------------------------------
 
 
-_BITS = 192  # sums of positive terms lose no more than a bit a doubling: 160 are left at 2³²
+_BITS = 192  # a sum of positive terms loses at most one bit per doubling: 160 are left at 2³²
 
 
 @dataclass(frozen=True, init=False)
@@ -114,7 +114,7 @@ class Gibbs:
         return range(len(self.scores))
 
     def log_weight(self, index: int) -> tuple[Fraction, Hashable]:
-        """log P(index) up to what laws with the same scores in another order share."""
+        """log P(index), less a term shared by all laws with these scores in any order."""
         return self.rate * self.scores[index], ("Gibbs", self.rate, tuple(sorted(self.scores)))
 
     def _weight(self, score: Fraction) -> arb:

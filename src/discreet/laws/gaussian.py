@@ -46,7 +46,7 @@ class RealGaussian:
 
     @property
     def shape(self) -> tuple[str, Fraction]:
-        """The noise without its centre: log-concave, so laws of one shape are in order."""
+        """The noise without its centre: log-concave, so laws of one shape are ordered."""
         return "RealGaussian", self.variance
 
 

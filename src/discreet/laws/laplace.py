@@ -1,4 +1,4 @@
-"""Laplace laws: on the real line, which rounding to a grid starts from, and on the integers."""
+"""Laplace laws: on the real line, where rounding to a grid starts from, and on the integers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RealLaplace:
 
     @property
     def shape(self) -> tuple[str, Fraction]:
-        """The noise without its centre: log-concave, so laws of one shape are in order."""
+        """The noise without its centre: log-concave, so laws of one shape are ordered."""
         return "RealLaplace", self.scale
 
     def _beyond(self, z: Fraction) -> arb:
@@ -125,7 +125,7 @@ class DiscreteLaplace:
         return Fraction(self.center), Fraction(self.center), 1 / self.scale
 
     def log_weight(self, outcome: Value) -> tuple[Fraction, Hashable]:
-        """log P(outcome) up to what laws of one shape share."""
+        """log P(outcome), less a term shared by all laws of this shape."""
         distance = abs(exact_value(outcome, name="outcome") - self.center)
         return -distance / self.scale, self.shape
 

@@ -31,7 +31,7 @@ Terms = Mapping[int, "arb"]
 
 @dataclass(frozen=True, init=False)
 class NoisyArgmax:
-    """Which index has the largest score plus independent noise of the given scale.
+    """The law of the index whose score plus independent noise of the given scale is largest.
 
     >>> NoisyArgmax(scores=(0, 1), scale=1, noise="laplace").pmf(1)
     0.7240904191214182
@@ -137,10 +137,11 @@ def _times(left: Terms, right: Terms) -> Terms:
 
 @dataclass(frozen=True, init=False)
 class NoisyLead:
-    """Which of at least two scores plus Laplace noise is largest, and by how many steps.
+    """The law of which of at least two noisy scores is largest, and by how much.
 
-    To lead by more than g is to win with a score that is lower by g, so every probability is a
-    difference of two of `NoisyArgmax`.
+    The noise is Laplace, and the lead is rounded to a multiple of the step. To lead by more than g
+    is to win with a score that is lower by g, so every probability is a difference of two of
+    `NoisyArgmax`.
 
     >>> law = NoisyLead(scores=(0, 1), scale=1, step=1)
     >>> law.pmf((1, 0)), law.pmf((1, 2))

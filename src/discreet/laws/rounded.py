@@ -141,7 +141,7 @@ class RoundedLaplace:
         return low * self.step, high * self.step, self.step / self.scale
 
     def log_weight(self, outcome: Value) -> tuple[Fraction, Hashable] | None:
-        """log P(outcome) up to what laws of one shape share; None for the centre's cell."""
+        """log P(outcome), less a term that laws of this shape share; None in the centre's cell."""
         distance = abs(exact_value(outcome, name="outcome") - self.center)
         return (-distance / self.scale, self.shape) if 2 * distance >= self.step else None
 
@@ -266,7 +266,7 @@ def _variance_by_cells(d: Fraction, s: Fraction) -> arb:
 
 
 def _variance_by_waves(d: Fraction, s: Fraction) -> arb:
-    """The same for s ≥ ½, by the Fourier series of the rounding error D = U − R of U = d + sW.
+    """Var(R) for s ≥ ½, by the Fourier series of the rounding error D = U − R of U = d + sW.
 
         D  = Σ (−1)^(n+1)/(πn)·sin(2πnU),     D² = 1/12 + Σ (−1)^n/(πn)²·cos(2πnU),
         E sin(2πnU) = sin(2πnd)·hₙ,   E cos(2πnU) = cos(2πnd)·hₙ,   hₙ = e^(−2(πns)²),

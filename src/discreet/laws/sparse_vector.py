@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = bool | float | Fraction | None
 Terms = Mapping[Fraction, "arb"]
-Lead = tuple[Fraction | None, Fraction | None]  # from, to; None is without end
+Lead = tuple[Fraction | None, Fraction | None]  # from, to; None means unbounded
 Factor = Callable[[Fraction, bool], Terms]
 
 
@@ -73,14 +73,14 @@ class SparseAnswers:
         object.__setattr__(self, "step", exact_step)
 
     def mass(self, answers: Sequence[Answer]) -> arb:
-        """P(answers) as a ball; 0 for what cannot be answered."""
+        """P(answers) as a ball; 0 for answers that cannot occur."""
         leads = [lead for lead in map(self._lead, answers) if lead is not None]
         return self.leads(leads) if len(leads) == len(answers) else ball(0)
 
     def leads(self, leads: Sequence[Lead]) -> arb:
         """P(each score, noise included, leads the noisy threshold by `from` to `to`) as a ball.
 
-        (None, 0) is no hit; (a, b) with a ≥ 0 is a hit, and b is None where it has no end.
+        (None, 0) is no hit; (a, b) with a ≥ 0 is a hit, where b is None if it is unbounded.
         """
         if not self.can_end([lead[0] is not None for lead in leads]):
             return ball(0)
@@ -105,7 +105,7 @@ class SparseAnswers:
                     yield answers
 
     def _lead(self, answer: Answer) -> Lead | None:
-        """From where to where score + noise − threshold lies; None if nothing is answered so."""
+        """The range of score + noise − threshold; None if there is no such answer."""
         if self.step is None:
             return _lead_of(answer) if isinstance(answer, bool) else None
         if answer is None:

@@ -1,4 +1,4 @@
-"""Points on the scale of the data: what goes into a law as a centre and comes out of it.
+"""Points on the scale of the data: the centres of laws, and their outcomes.
 
 Unlike a parameter, a datum is not something a person typed: a float is read as the binary number
 that it is, not as the decimal that it prints.
@@ -36,7 +36,7 @@ def exact_value(value: Value, *, name: str) -> Fraction:
 
 
 def at_place(formula: Callable[[arb], arb], y: Value | arb) -> arb:
-    """The formula at a point, sharply; or over a ball of points, as wide as that comes out."""
+    """The formula at a point, sharp; or over a ball of points, however wide the result."""
     if not isinstance(y, int | float | Fraction) and hasattr(y, "mid"):
         return formula(y)
     exact = exact_value(y, name="y")  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ class KeyThreshold:
     - ``rule="gaussian"`` adds Gaussian noise, of a σ that grows with √max_groups only: the
       best for many keys per unit. Half of δ goes to the noise, half to the threshold.
 
-    Cost: ``guarantee``. Error: a key of ``error(0.95)`` units is kept with at least 95 %.
+    Cost: ``guarantee``. Error: a key of ``error(0.95)`` units is kept with probability ≥ 95 %.
 
     >>> mechanism = KeyThreshold(epsilon=1, delta=1e-6)
     >>> mechanism.keep_probability(1), mechanism.error(0.95)
