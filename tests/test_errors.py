@@ -121,7 +121,7 @@ class Kept:
 @pytest.mark.parametrize(
     ("arguments", "named", "told"),
     [
-        ((1, 2), {}, "ask() got 2 arguments without a name, and takes 1: write ask("),
+        ((1, 2), {}, "ask() got 2 positional arguments, but takes 1: write ask("),
         ((1,), {}, "ask() needs epsilon: write ask(question, epsilon=, [weight=])"),
         ((), {}, "ask() needs question and epsilon: write"),
         ((1,), {"eps": 1}, "ask() has no argument eps=, did you mean epsilon=? Write ask("),

@@ -18,7 +18,7 @@ def gaussian_tv(m: int, sigma: Number) -> float:
     """TV stability of a mean of m values in [0, 1] plus N(0, σ²): at most 1/(√(2π)·m·σ).
 
     ``m`` is a whole number and ``sigma`` is σ, in the units of the mean.
-    One scan of the lecture prints 1/√(2πmσ), a lost bracket; that is no bound on the distance.
+    One scan of the lecture has lost a bracket and prints 1/√(2πmσ), which is not a bound.
     The exact value is 2Φ(1/(2mσ)) − 1, which is `GDP(mu=1/(m·σ)).tv`.
 
     >>> gaussian_tv(m=100, sigma=0.05)
@@ -67,7 +67,7 @@ def gaussian_loss_tail(mu: Number, epsilon: Number) -> float:
     return upper(sharp(lambda: upper_normal(loss / shift - shift / 2)))
 
 
-if not TYPE_CHECKING:  # a checker would take every name for known
+if not TYPE_CHECKING:  # a type checker would then accept every name
 
     def __getattr__(name: str) -> NoReturn:
         raise unknown("discreet.bounds", name, __all__)

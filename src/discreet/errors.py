@@ -163,7 +163,7 @@ class LooseBound(UserWarning):
 
 
 def one_line(text: str) -> str:
-    """One line that a terminal shows and does not obey: all other characters are replaced.
+    """One line that a terminal shows and does not obey: unprintable characters are replaced.
 
     >>> one_line("patient\\nProved:\\x1b[2J")
     'patient�Proved:�[2J'

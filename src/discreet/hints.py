@@ -1,8 +1,8 @@
-"""You may have meant: sentences for calls and names that Python itself refuses.
+"""Helpful sentences for calls and names that Python itself refuses.
 
 ``Laplace(1, 0.5)`` never reaches our code: Python says how many positional arguments were
-given, and counts ``self``. These sentences say how the call is written, and what was meant.
-They are a TypeError and an AttributeError, as Python's own are.
+given, and counts ``self``. These sentences say how to write the call, and what may have been
+meant. They are a TypeError and an AttributeError, as Python's own are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Called = TypeVar("_Called", bound=Callable[..., Any])
 
 
 def spelled(function: _Called) -> _Called:
-    """The same function; a call that does not fit it ends in a sentence that shows how it does.
+    """The same function, but a call that does not fit it raises an error that shows how to call it.
 
     What may be left out is in brackets.
 
@@ -29,7 +29,7 @@ def spelled(function: _Called) -> _Called:
 [step=])
     >>> noise(3, 0.5)
     Traceback (most recent call last):
-    TypeError: noise() got 2 arguments without a name, and takes 1: write noise(value, epsilon=, \
+    TypeError: noise() got 2 positional arguments, but takes 1: write noise(value, epsilon=, \
 [step=])
     >>> noise(3)
     Traceback (most recent call last):
@@ -40,31 +40,31 @@ def spelled(function: _Called) -> _Called:
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             return function(*arguments, **named)
-        except TypeError as error:  # of this frame: the call did not fit; of another: not ours
+        except TypeError as error:  # ours only if raised in this frame: the call did not fit
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
             raise refusal(function, arguments, named) or error from None
 
-    # Where a function is at home decides whether its examples are tested: this one moves in.
+    # Doctest decides by a function's globals where it belongs: give this one the original's.
     home: dict[str, Any] = function.__globals__
     same = FunctionType(call.__code__, home, call.__name__, None, call.__closure__)
     return update_wrapper(same, function)  # type: ignore[return-value]
 
 
 def unknown(owner: str, name: str, known: Iterable[str], hint: str = "") -> AttributeError:
-    """What is said of a name that is not there.
+    """The error for a name that does not exist.
 
     >>> print(unknown("discreet", "laplace", ["Gaussian", "Laplace"]))
     discreet has no 'laplace'; did you mean Laplace?
     """
     names = sorted(known)
     listed = f"there are {', '.join(names)}"
-    few = listed if len(names) <= 12 else "dir() of it lists what there is"
+    few = listed if len(names) <= 12 else "dir() lists its names"
     return AttributeError(f"{owner} has no {name!r}; {hint or meant(name, names) or few}")
 
 
 def meant(name: str, known: Iterable[str], form: str = "{}") -> str:
-    """The question whether the nearest of some names was meant; empty if none is near.
+    """A question that suggests the nearest of some names; empty if none is near.
 
     >>> meant("smokr", ["smoker", "age"], form='"{}"')
     'did you mean "smoker"?'
@@ -77,13 +77,13 @@ def meant(name: str, known: Iterable[str], form: str = "{}") -> str:
 def _refusal(
     function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]
 ) -> TypeError | None:
-    """The sentence, by the first thing that does not fit."""
+    """The error for the first thing that does not fit."""
     from inspect import Parameter, signature
 
     *classes, own = function.__qualname__.split("<locals>.")[-1].split(".")
     called = classes[-1] if own == "__init__" else own
     parameters = list(signature(function).parameters.values())
-    if classes:  # self is not written
+    if classes:  # self is not written in a call
         parameters, arguments = parameters[1:], arguments[1:]
     by_place = [p for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
     by_name = [p for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
@@ -103,15 +103,15 @@ def _refusal(
             return TypeError(f"{called}() has no argument {name}={asked}")
     if len(arguments) > len(by_place) and not any_place:
         few = "none" if not by_place else str(len(by_place))
-        many = f"{len(arguments)} argument{'s' * (len(arguments) > 1)} without a name"
-        return TypeError(f"{called}() got {many}, and takes {few}: write {form}")
+        many = f"{len(arguments)} positional argument{'s' * (len(arguments) > 1)}"
+        return TypeError(f"{called}() got {many}, but takes {few}: write {form}")
     missing = [p.name for p in by_place[len(arguments) :] if p.name not in named]
     missing += [p.name for p in by_name if p.name not in named]
     required = {p.name for p in parameters if p.default is Parameter.empty}
     missing = [name for name in missing if name in required]
     if missing:
         return TypeError(f"{called}() needs {' and '.join(missing)}: write {form}")
-    return None  # such as one argument given twice: Python's own words
+    return None  # such as one argument given twice: Python's own message will do
 
 
 # -- names of other libraries ----------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What neighbouring inputs of a mechanism look like: the facts an auditor needs to search them.
 
-A mechanism says with its ``inputs`` what it is released on and how far one person can move it.
-Nothing here computes anything: who searches, and how, is the auditor's business.
+The ``inputs`` of a mechanism say what it takes and how far one person can move that. Nothing here
+computes anything: searching is left to the auditor.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 class Numbers:
     """Numbers that one person moves by at most `total` together, and each by at most `largest`.
 
-    `norm` says how the moves add up. `integers` and `reals` say which numbers may come in.
+    `norm` says how the moves add up. `integers` and `reals` say which kinds of numbers there are.
 
     >>> Numbers(total=Fraction(2), largest=Fraction(1), norm="l1").together
     False
@@ -42,11 +42,11 @@ class Categories:
 
 @dataclass(frozen=True)
 class Scores:
-    """One score a candidate, each moved by at most `sensitivity`; all one way if `monotone`."""
+    """One score per candidate, each moved by at most `sensitivity`; all one way if `monotone`."""
 
     sensitivity: Fraction
     monotone: bool
-    least: int = 1  #: how many candidates there are at least
+    least: int = 1  #: the least number of candidates
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class UnitCounts:
 
 @dataclass(frozen=True)
 class RowCounts:
-    """RowCounts of rows by candidate; one person adds or removes at most `rows` rows."""
+    """How many rows each candidate has; one person adds or removes at most `rows` rows."""
 
     rows: int
 
@@ -81,9 +81,9 @@ class BoundedMean:
 
 @dataclass(frozen=True)
 class Sampled:
-    """Pairs (input without the person, input with them), or None: the person is not there.
+    """Pairs (input without the person, input with them); None as the second if they are absent.
 
-    Neighbours are (x, y) and (x, None) for x and y that neighbour in `inputs`.
+    Neighbours are (x, y) and (x, None), for x and y that are neighbours in `inputs`.
     """
 
     inputs: Any

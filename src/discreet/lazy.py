@@ -1,8 +1,8 @@
 """A property that is computed once, without a lock.
 
-Python 3.11's own holds one lock for all instances while it computes. A child that is forked at
-that moment, while another thread computes, inherits it locked and waits for ever. Without it two
-threads may compute the same value twice, which does no harm to values.
+The one in Python 3.11 holds a lock, shared by all instances, while it computes. A child process
+that is forked while another thread computes inherits it locked and waits for ever. Without the
+lock two threads may compute the same value twice, which does no harm.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Unit:
                 name="unit",
                 expected="None or a column's name",
                 given=given,
-                hint='as in unit="patient"; make one column of several first',
+                hint='as in unit="patient"; combine several columns into one first',
             )
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Unit:
 
 
 def distance(x: Iterable[Hashable], y: Iterable[Hashable], relation: Relation | str) -> float:
-    """How many neighbours apart two multisets of records are; infinite if no path joins them.
+    """How many steps between neighbours lead from x to y; infinite if no path does.
 
     >>> distance("aab", "abc", "add-remove"), distance("aab", "abc", "replace")
     (2, 1)

@@ -1,4 +1,4 @@
-"""A picture: to save, or to show in a notebook, without a network; and the look that all have."""
+"""Pictures to save, or to show in a notebook, without a network; and the look that they share."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, Final
 
 from discreet.errors import InvalidArgument, Refused
 
-# Widths of letters are those of Arial and its like; where there are none, words take more room.
+# Letters are as wide as in Arial and similar fonts; where there are none, words take more room.
 FONT: Final = "Arial, Helvetica, Liberation Sans, sans-serif"
 _PADDING: Final = {"left": 18, "top": 18, "right": 40, "bottom": 18}
-_SHARP = 2  # pixels of a PNG for each of the drawing
+_SHARP = 2  # pixels of a PNG for each pixel of the drawing
 # A character without a meaning of its own: it stands for "<" while the page is written.
 _STAND_IN: Final = "\ue000"
 
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A picture. ``chart`` is Altair's, to change it further.
+    """A picture. ``chart`` is the Altair chart, which can be changed further.
 
-    ``save`` writes SVG, PNG or an HTML page that needs nothing else, by the name's ending.
+    ``save`` writes SVG, PNG or a self-contained HTML page, depending on the file name's ending.
     """
 
     chart: Any
@@ -70,12 +70,12 @@ class Plot:
 
 
 def altair() -> Any:
-    """What charts are made with; it comes with an extra, since the rest works without."""
+    """The library that charts are made with; it is an extra, since all else works without it."""
     return _needed("altair")
 
 
 def check_installed() -> None:
-    """Before long work that ends in a picture: can one be drawn and written?"""
+    """Refuse, before long work that ends in a picture, if none can be drawn and written."""
     altair()
     _converter()
 
@@ -94,7 +94,7 @@ def _needed(name: str) -> Any:
 
 
 def dressed(chart: Any, title: str, subtitle: Any) -> Any:
-    """A chart with title and subtitle, in the look that all pictures have."""
+    """A chart with title and subtitle, in the look that all pictures share."""
     alt = altair()
     head = alt.TitleParams(
         title,

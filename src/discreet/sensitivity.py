@@ -85,13 +85,13 @@ def counts(*, k: int, relation: Relation | str) -> Sensitivity:
     >>> counts(k=10, relation="add-remove").l1
     Fraction(10, 1)
     """
-    Relation.parse(relation)  # the answer is the same for both, but not for a third
+    Relation.parse(relation)  # the answer is the same for both, but anything else is refused
     return Sensitivity.spread(cells=integer(k, name="k", minimum=1), each=1)
 
 
 @spelled
 def histogram(*, relation: Relation | str) -> Sensitivity:
-    """Counts of disjoint cells, however many: a row lies in one, and a replaced row leaves one too.
+    """Counts of disjoint cells, however many: a row is in one, and a replaced row also leaves one.
 
     ``relation`` is "add-remove" or "replace".
 
@@ -155,7 +155,7 @@ def bounded_mean(*, bounds: tuple[Number, Number], n: int, relation: Relation | 
             return Sensitivity.spread(cells=1, each=(upper - lower) / rows)
 
 
-if not TYPE_CHECKING:  # a checker would take every name for known
+if not TYPE_CHECKING:  # a type checker would then accept every name
 
     def __getattr__(name: str) -> NoReturn:
         raise unknown("discreet.sensitivity", name, __all__)

@@ -1,8 +1,8 @@
 """Ed25519 keys: who signed a document, checked by anyone who has the public half.
 
-A private key is a PEM file that only its owner may read; beside it, with ``.pub`` at the end of
-its name, stands the public one, which is meant to be handed out. `cryptography` is imported on
-first use, because `import discreet` stays light.
+A private key is a PEM file that only its owner may read. The public key is beside it, with
+``.pub`` at the end of the name, and is meant to be handed out. `cryptography` is imported on
+first use, so that `import discreet` stays light.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discreet.errors import InvalidArgument, Refused
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-_LARGEST = 2**16  # of a key file; ours have about a hundred bytes
+_LARGEST = 2**16  # bytes of a key file; ours have about a hundred
 _HINT = "make one with discreet.signing.create_key(path)"
 
 
@@ -65,7 +65,7 @@ def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
         )
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         raise Refused(
-            "the private key may be read by others than its owner: close it with chmod 600, and "
+            "people other than its owner can read the private key: protect it with chmod 600, and "
             "make a new one if somebody may have copied it"
         )
     key = None
@@ -82,7 +82,7 @@ def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
 
 
 def load_public(path: str | os.PathLike[str]) -> str:
-    """The public key in a PEM file, in hexadecimal; that of a private key's file too."""
+    """The public key in a PEM file, in hexadecimal; a private key's file will do too."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
         Ed25519PrivateKey,
         Ed25519PublicKey,
@@ -110,7 +110,7 @@ def load_public(path: str | os.PathLike[str]) -> str:
 
 
 def read_public(key: str | os.PathLike[str]) -> str:
-    """A public key as 64 hexadecimal digits, given so or as the path of its file.
+    """A public key as 64 hexadecimal digits, given as these or as the path of its file.
 
     >>> read_public("AB" * 32) == "ab" * 32
     True
@@ -127,12 +127,12 @@ def public_hex(key: Ed25519PrivateKey) -> str:
 
 
 def sign(key: Ed25519PrivateKey, message: bytes) -> str:
-    """The signature of a message, as 128 hexadecimal digits: always the same for the same two."""
+    """The signature of a message, as 128 hexadecimal digits; the same each time it is made."""
     return key.sign(message).hex()
 
 
 def is_signed(public: str, message: bytes, signature: str) -> bool:
-    """Whether the owner of this public key signed this message; False for what is no key.
+    """Whether the owner of this public key signed this message; False for what is not a key.
 
     >>> is_signed("00", b"", "00")
     False
@@ -181,6 +181,6 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
 
 def _taken(path: Path) -> Refused:
     return Refused(
-        f"{path.name} exists already, and a key that is written over cannot be had back: choose "
+        f"{path.name} exists already, and a key that is overwritten cannot be recovered: choose "
         "another name"
     )

@@ -83,10 +83,10 @@ class SeededEntropy:
 
 
 class ScriptedEntropy(SeededEntropy):
-    """Chosen words first, then seeded ones: for draws one would wait a million years for.
+    """Chosen words first, then seeded ones: for draws too rare to wait for.
 
-    ``script`` is the list of chosen words, whole numbers from 0 to 2⁶⁴ − 1. ``seed`` is for those
-    that follow, as in `SeededEntropy`; 0 if left out.
+    ``script`` is the list of chosen words, whole numbers from 0 to 2⁶⁴ − 1. ``seed`` is for the
+    words that follow, as in `SeededEntropy`; 0 if left out.
 
     >>> ScriptedEntropy([7, 0]).words(3)[:2].tolist()
     [7, 0]
@@ -97,7 +97,7 @@ class ScriptedEntropy(SeededEntropy):
         self._script = np.array(script, np.uint64)
 
     def words(self, count: int) -> Words:
-        """The next ``count`` words: of the script while there are some, then seeded ones."""
+        """The next ``count`` words: from the script while it lasts, then seeded ones."""
         chosen, self._script = self._script[:count], self._script[count:]
         return np.concatenate([chosen, super().words(count - chosen.size)])
 
@@ -115,7 +115,7 @@ def using(source: Source) -> Iterator[None]:
 def seeded(seed: int) -> AbstractContextManager[None]:
     """Make every draw inside the block repeatable: the same ``seed``, any int, the same noise.
 
-    For tests alone: whoever knows the seed can take the noise off.
+    For tests alone: whoever knows the seed can remove the noise.
 
     >>> import discreet as dp
     >>> mechanism = dp.Laplace(sensitivity=1, epsilon=1)
@@ -129,7 +129,7 @@ def seeded(seed: int) -> AbstractContextManager[None]:
 
 
 # -- replays with repeatable entropy ---------------------------------------------------------------
-# For Sessions, and for mechanisms that are used by hand.
+# For sessions, and for mechanisms that are used directly.
 
 
 def replay(run: Callable[..., Any], pair: tuple[Any, Any], *, seed: int = 0) -> ReplayFinding:
@@ -138,9 +138,9 @@ def replay(run: Callable[..., Any], pair: tuple[Any, Any], *, seed: int = 0) -> 
     ``run`` and ``pair`` are as there: a function of one input, and two neighbouring inputs.
     ``seed``, any int, decides the words; 0 if left out.
 
-    A Session needs that only for a test that is the same each time. Mechanisms that are used by
-    hand tell the recorder nothing: where their outputs decide what comes next, that is compared
-    only if they repeat.
+    A session needs this only for a test that is the same each time. Mechanisms that are used
+    directly report nothing to the recorder: where their outputs decide what comes next, the
+    comparison needs outputs that repeat.
 
     >>> import discreet as dp, pyarrow as pa
     >>> def released(rows):
@@ -187,13 +187,13 @@ def assert_private(
     """Fail if ``run`` is less private than claimed; else return what was found.
 
     ``run`` is a function of one input, or a mechanism: an object with ``release`` and
-    ``guarantee``, which is then the claim unless another is given. ``pair`` are two neighbouring
-    inputs, or ``neighbors`` are many such pairs; a mechanism with a law needs neither, and is then
+    ``guarantee``, which is then the claim unless another is given. ``pair`` is two neighbouring
+    inputs, or ``neighbors`` is many such pairs; a mechanism with a law needs neither, and is then
     tried on neighbours that its law suggests. It stops after ``seconds`` (5 unless given) or
     ``samples`` outputs of each input; with ``batched=True``, ``run(value, size=n)`` returns n
-    outputs at once. All else is as in ``dp.audit``. A correct
-    function fails with probability 1 - ``confidence`` at most: of a thousand such tests, run every
-    day, one may fail for nothing once in 2,700 years. Passing is not a proof.
+    outputs at once. All else is as in ``dp.audit``. A correct function fails with probability
+    1 - ``confidence`` at most: of a thousand such tests, run every day, one may fail without cause
+    once in 2,700 years. Passing is not a proof.
 
     >>> import discreet as dp
     >>> from discreet.testing import assert_private
