@@ -96,7 +96,7 @@ class Unit:
 
 
 def distance(x: Iterable[Hashable], y: Iterable[Hashable], relation: Relation | str) -> float:
-    """How many steps between neighbours lead from x to y; infinite if no path does.
+    """How many steps between neighbours lead from multiset x to y; infinite if no path does.
 
     >>> distance("aab", "abc", "add-remove"), distance("aab", "abc", "replace")
     (2, 1)
