@@ -1,4 +1,4 @@
-"""``python -m lectures``: recompute the 24 claims, and print what was found; ``--json`` as JSON.
+"""``python -m lectures``: recompute the 24 claims and print the results, with ``--json`` as JSON.
 
 The exit code is 1 if a claim is wrong as written and its correction fails too.
 """

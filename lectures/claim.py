@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 Verdict: TypeAlias = Literal["holds", "wrong as written", "corrected"]
 
 WIDTH: Final = 100
-_FIXED: Final = "\u00a0"  # a space at which no line is broken
+_FIXED: Final = "\u00a0"  # a space where no line may break
 _SAID: Final[dict[Verdict, str]] = {
     "holds": "holds",
     "wrong as written": "wrong as written",
@@ -27,7 +27,7 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something that could have come out otherwise."""
+    """Something that was tried and could have failed."""
 
     words: str
     passed: bool
@@ -97,7 +97,7 @@ def shown(x: float) -> str:
 
 def _indented(text: str, start: str) -> list[str]:
     """The text in lines of at most WIDTH characters, which start below its first word."""
-    for sign in "=≤<≥>≈":  # an equation is not broken at its sign
+    for sign in "=≤<≥>≈":  # no line breaks beside the sign of an equation
         text = text.replace(f" {sign} ", f"{_FIXED}{sign}{_FIXED}")
     lines = wrap(
         text,

@@ -19,7 +19,7 @@ from discreet.laws.laplace import RealLaplace
 from lectures.claim import Check, ClaimReport, Measured, shown
 from lectures.trial import FromLaw, greatest_loss, pinned, violated
 
-# Three outcomes, and not the same ratios in both directions.
+# Three outcomes, with different ratios in the two directions.
 UNEVEN: Final = (
     Finite(("a", "b", "c"), (6, 3, 1)),
     Finite(("a", "b", "c"), (3, 3, 4)),
@@ -44,7 +44,7 @@ def multiplicative_distance(*, laws: tuple[Finite, Finite] = UNEVEN) -> ClaimRep
         "|ln(D₁(X)/D₂(X))|; if it is at most ε, then D₁(X) ≤ e^ε·D₂(X) for every X.",
         checks=(
             Check(
-                "on three outcomes: the same by trying every event and by the losses",
+                "on three outcomes: trying every event gives the same as the losses do",
                 math.isclose(by_events, finite, rel_tol=1e-12),
             ),
             Check(
@@ -133,6 +133,6 @@ def _by_points(p: Any, q: Any, outcomes: Sequence[Hashable]) -> float:
 
 
 def _by_losses(p: Any, q: Any, outcomes: Sequence[Hashable]) -> float:
-    """The largest privacy loss that has a probability, in either direction."""
+    """The largest privacy loss with a probability above 0, in either direction."""
     losses = [(float((p.mass(o) / q.mass(o)).log()), p.pmf(o), q.pmf(o)) for o in outcomes]
     return max(max(x if a > 0 else 0.0, -x if b > 0 else 0.0) for x, a, b in losses)

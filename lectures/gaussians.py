@@ -63,7 +63,7 @@ def tail(*, bound: Callable[[Fraction], float] = bounds.gaussian_tail) -> ClaimR
 
 
 def formula(constant: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """√(2·ln(constant/δ))/ε for a sensitivity of 1, to a relative 2⁻⁵²."""
+    """√(2·ln(constant/δ))/ε for a sensitivity of 1, to a relative error of 2⁻⁵²."""
     return Fraction(float(sharp(lambda: (2 * ball(constant / delta).log()).sqrt()))) / epsilon
 
 

@@ -18,7 +18,7 @@ from lectures.claim import Check, ClaimReport, Measured, shown
 SAMPLE: Final = 100_000
 QUERIES: Final = 1_000
 FAILURE: Final = Fraction(1, 20)
-SIGMA: Final = Fraction(1, 80)  # near what makes the error least
+SIGMA: Final = Fraction(1, 80)  # near the σ with the least error
 # Records, kinds of records, and the probability q that a report is the truth.
 CASES: Final = tuple(
     (n, m, Fraction(k, 4)) for n in (1, 2, 3) for m in (2, 3, 4) for k in (1, 2, 3)
@@ -73,12 +73,12 @@ def validity(*, law: Response = response) -> ClaimReport:
         checks=(
             Check(
                 f"{len(CASES)} small cases, all reports and the worst query for each enumerated in "
-                "exact fractions: what the sample tells about a query picked from its reports is "
+                "exact fractions: what the sample says about a query picked from its reports is "
                 "off by at most the TV stability q, on average",
                 all(moved(n, m, q, law) <= q for n, m, q in CASES),
             ),
             Check(
-                "nearly all of that can happen: with one record of m kinds it is q(1 − 1/m)",
+                "that bound is nearly reached: with one record of m kinds it is q(1 − 1/m)",
                 all(moved(1, m, q, law) == q * (1 - Fraction(1, m)) for n, m, q in CASES if n == 1),
             ),
             Check(
@@ -105,7 +105,7 @@ def validity(*, law: Response = response) -> ClaimReport:
             ),
             Measured("TV stability of 1,000 answers", shown(whole.tv), f"noise {noise}"),
             Measured("error of all 1,000, 95 %", shown(width), "noise, and drift from the sample"),
-            Measured("the same by splitting", shown(split), "100 fresh records a question"),
+            Measured("the same by splitting", shown(split), "100 fresh records per question"),
         ),
         note="dp.adaptive.Analyst answers such queries and states its error on the population.",
     )

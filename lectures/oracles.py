@@ -79,7 +79,7 @@ def gaussian_oracle(*, oracle: Oracle = _queries) -> ClaimReport:
 
 
 def misprinted(m: int, sigma: Fraction) -> float:
-    """1/√(2πmσ), as the scan 000 has it; rounded down."""
+    """1/√(2πmσ), as scan 000 has it; rounded down."""
     return lower(sharp(lambda: 1 / (2 * ball(0).pi() * ball(m * sigma)).sqrt()))
 
 

@@ -26,7 +26,7 @@ from lectures.claim import WIDTH, ClaimReport
 
 SOURCES: Final = (
     "Lectures 000 and 002 are two scans of one text (stability), 001 is on privacy basics, 003 on",
-    "randomized response and the Laplace mechanism, 004 are class notes on ε-privacy.",
+    "randomized response and the Laplace mechanism; 004 is a set of class notes on ε-privacy.",
 )
 # The functions that check the claims, in the order of their numbers.
 CLAIMS: Final[tuple[Callable[[], ClaimReport], ...]] = (
@@ -83,7 +83,7 @@ class Report:
         )
 
     def to_json(self) -> str:
-        """The same as JSON."""
+        """The report as JSON."""
         document = {
             "claims": [claim.to_document() for claim in self.claims],
             "summary": self.summary,
@@ -92,7 +92,7 @@ class Report:
 
 
 def report(*, progress: Callable[[float, str], None] | None = None) -> Report:
-    """Check every claim anew, which takes some seconds; ``progress`` hears how far it is."""
+    """Check every claim anew, which takes some seconds; ``progress`` is called before each."""
     claims: list[ClaimReport] = []
     for done, check in enumerate(CLAIMS):
         if progress is not None:

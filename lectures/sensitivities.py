@@ -28,7 +28,7 @@ TRIES: Final = 300
 def _neighbours(
     records: Sequence[Any], relation: str, sizes: Sequence[int]
 ) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-    """All neighbouring datasets of these sizes: the second has a record more, or another one."""
+    """All neighbouring datasets of these sizes: the second has one record more, or one replaced."""
     for size in sizes:
         for x in combinations_with_replacement(records, size):
             for new in records:
@@ -198,8 +198,8 @@ def many_counts(*, epsilon: float = LN2) -> ClaimReport:
                 "noisy max, which says only which one it is, for the same ε",
             ),
         ),
-        note="Such a release is useless below millions of records. Fewer counts, or only asking "
-        "which is largest (claim 20), is what helps.",
+        note="Such a release is useless below millions of records. What helps is to ask for fewer "
+        "counts, or only for which is largest (claim 20).",
     )
 
 
