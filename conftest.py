@@ -1,5 +1,5 @@
-"""How many examples property tests try: few and always the same ones with `make test`, many and new
-ones with `make test-long`. A slow machine is not a failure in either."""
+"""How many examples property tests try: a few, always the same, with `make test`, and many
+new ones with `make test-long`. A slow machine is not a failure in either."""
 
 from hypothesis import settings
 

@@ -1,4 +1,4 @@
-"""What tests measured and want to be seen is printed at the end of a run, passed or not.
+"""What tests measure and want to show is printed at the end of a run, whether they passed or not.
 
 A test calls ``record_property("measured", line)``; pytest carries it across processes.
 
@@ -44,8 +44,8 @@ def trace(config: pytest.Config, on: bool) -> None:
 
 
 def stop_what_is_left_running() -> None:
-    """In a worker, pytest-cov starts a measurement before its own one and forgets about it: the
-    tracing that a pause switches off would go on for that one, whose result nobody reads."""
+    """In a worker, pytest-cov starts a measurement before its own and forgets about it: a pause
+    would not stop the tracing for that one, whose result nobody reads."""
     from coverage import Coverage
 
     while (left := Coverage.current()) is not None:
@@ -53,7 +53,7 @@ def stop_what_is_left_running() -> None:
 
 
 def import_parts() -> None:
-    """With every module in them: each line at the top of one is run, and traced, here."""
+    """Import every module of the parts: each line at the top of one is run, and traced, here."""
     for part in PARTS:
         module = import_module(f"discreet.{part}")
         for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):

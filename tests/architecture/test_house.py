@@ -1,4 +1,4 @@
-"""The rules of the house: which files there are, what they may be called, and how deep they stand.
+"""The rules of the house: which files there are, what they are called, and how deep imports go.
 
 The counts that they came from are in docs/decisions/0013-the-house.md.
 """
@@ -18,17 +18,17 @@ ROOT = SOURCE.parent.parent
 # Packages whose modules are members of a set: one file each, of one shape.
 SETS = {
     "certificate.independent": "one check for each part of a certificate",
-    "cli": "one file a command",
-    "engines": "one file an engine",
-    "laws": "one file a family of laws",
-    "ledger.stores": "one file a database",
-    "mechanisms": "one file a mechanism",
-    "noise": "one file a sampler",
-    "query.aggregates": "one file an aggregate",
-    "survey.questions": "one file a kind of question",
-    "survey.randomizers": "one file a randomizer",
+    "cli": "one file per command",
+    "engines": "one file per engine",
+    "laws": "one file per family of laws",
+    "ledger.stores": "one file per database",
+    "mechanisms": "one file per mechanism",
+    "noise": "one file per sampler",
+    "query.aggregates": "one file per aggregate",
+    "survey.questions": "one file per kind of question",
+    "survey.randomizers": "one file per randomizer",
 }
-# Modules with one importer, or none, that are no sections of it.
+# Modules with one importer, or none, that are still files of their own.
 APART = {
     "auditor.domains": "what a caller of check_sensitivity imports: records and neighbours",
     "certificate.issue": "what a session calls, by its package",
@@ -58,7 +58,7 @@ LONGEST_CHAIN = 20
 
 
 class Tree:
-    """All modules, and who imports whom: at once, or late, inside a function."""
+    """All modules, and which imports which: at once, or late, inside a function."""
 
     def __init__(self, source: Path) -> None:
         self.paths = {name_of(path, source): path for path in sorted(source.rglob("*.py"))}
@@ -97,7 +97,7 @@ def name_of(path: Path, source: Path) -> str:
 
 
 def public_homes() -> set[str]:
-    """Where public names live: modules that users enter by."""
+    """Where public names live: modules that users import from."""
     homes = {*discreet._HOMES, *discreet._MODULES}
     return homes | {
         f"{package.__name__.removeprefix('discreet.')}.{home}"
@@ -128,8 +128,8 @@ def test_a_module_has_two_importers_or_a_reason():
 
 
 def test_the_chain_of_imports_is_short():
-    """Catches layers on layers: whoever reads a module should hold what is below it in the head.
-    Import what is needed from where it stands, or merge two links that are one thought."""
+    """Catches layers on layers: a reader should be able to keep all that is below a module in mind.
+    Import what is needed from where it is defined, or merge two links that are one thought."""
 
     @cache
     def below(name: str) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def test_the_chain_of_imports_is_short():
 
 
 def test_a_class_name_has_one_home():
-    """Catches a second class of the same name: one of the two should say what it is of."""
+    """Catches a second class of the same name: one of the two needs a more specific name."""
     homes = defaultdict(list)
     for name, tree in TREE.trees.items():
         for node in ast.walk(tree):
@@ -150,7 +150,7 @@ def test_a_class_name_has_one_home():
 
 
 def test_stems_are_shared_on_purpose_only():
-    """Catches two files of one name about different things: a search finds the wrong one. Choose
+    """Catches two files of one name on different subjects: a search finds the wrong one. Choose
     another noun, or name the parallel in PARALLEL."""
     homes = defaultdict(list)
     for name in TREE.paths.keys() - TREE.packages:
@@ -160,15 +160,15 @@ def test_stems_are_shared_on_purpose_only():
 
 
 def test_names_of_files_are_nouns():
-    """Catches `placing` and `keeping`: a file is called by what is in it. At most one in twenty may
-    end like a gerund, as `signing` and `testing` do."""
+    """Catches `placing` and `keeping`: a file is named after what is in it. At most one in twenty
+    may end like a gerund, as `signing` and `testing` do."""
     stems = [name.rpartition(".")[2] for name in TREE.paths]
     gerunds = [stem for stem in stems if stem.endswith("ing")]
     assert len(gerunds) < len(stems) / 20, gerunds
 
 
 def test_the_rules_are_able_to_fail(tmp_path):
-    """Catches a reader of imports that sees none: late, typed, of a module and of a name."""
+    """Catches a reader of imports that misses some: late ones, and those of a module or a name."""
     (tmp_path / "low.py").write_text("class Low: ...\n")
     (tmp_path / "late.py").write_text("")
     (tmp_path / "high.py").write_text(

@@ -1,6 +1,6 @@
-"""The list of mutants does not rot: each still fits the code, and its tests are still there.
+"""The list of mutants is up to date: each still fits the code, and its tests still exist.
 
-That the tests kill them is shown by ``make mutants``, which takes minutes.
+``make mutants``, which takes minutes, shows that the tests kill them.
 """
 
 import ast
@@ -14,7 +14,7 @@ import pytest
 from tests.mutants.catalogue import MUTANTS
 from tests.mutants.mutant import PACKAGE, ROOT, Mutant
 
-# What the issue names; other kinds are ours.
+# Kinds of which there must be some; there may be others.
 NAMED = {
     "sign",
     "scale",

@@ -1,4 +1,4 @@
-"""The public face: sorted, complete, keyword-only, and without a seed."""
+"""The public names: sorted, complete, keyword-only, and without a seed."""
 
 import inspect
 import pkgutil
@@ -34,13 +34,13 @@ def test_names_exist_and_type_checkers_see_the_same() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    """hasattr and friends rely on it."""
+    """hasattr and its like rely on it."""
     assert not hasattr(dp, "Nonsense")
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_mechanisms_are_keyword_only_without_default_promise(mechanism: type) -> None:
-    """No position to mix up, and no ε or δ that nobody chose."""
+    """Catches parameters whose order can be mixed up, and an ε or δ that nobody chose."""
     for parameter in inspect.signature(mechanism).parameters.values():
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
         if parameter.name in {"epsilon", "delta", "rho", "mu", "sigma", "scale", "truth"}:
