@@ -5,7 +5,7 @@ With gᵢ = scoreᵢ/scale and noise of density f and distribution function F, c
     P(i) = ∫ f(y − gᵢ)·Π_{j≠i} F(y − gⱼ) dy,
 
 where, piece by piece, the integrand is a sum of terms c·e^(ky). Such sums are kept as a map from
-k to c and integrated term by term: exact but for the balls' rounding, in time quadratic in the
+k to c and integrated term by term: exact except for the balls' rounding, in time quadratic in the
 number of candidates (a hundred are fine).
 """
 

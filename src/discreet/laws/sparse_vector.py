@@ -6,7 +6,7 @@ threshold T and of scale b on each score, the answers have the probability
     ∫ e^(−|y − T|/a)/(2a) · Π_i P(scoreᵢ + bNᵢ − y lies where answer i says) dy,
 
 where, piece by piece, the integrand is a sum of terms c·e^(ky). Such sums are kept as a map from
-k to c and integrated term by term: exact but for the balls' rounding.
+k to c and integrated term by term: exact except for the balls' rounding.
 """
 
 from __future__ import annotations

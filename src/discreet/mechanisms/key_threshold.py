@@ -363,7 +363,7 @@ def _hides(two: Sequence[Line], third: Line) -> bool:
 # -- discovering keys by noise ---------------------------------------------------------------------
 # Keep a key whose noisy count of units reaches a threshold.
 #
-# A key that only one person holds must stay unseen but for a small chance. With noise Z on whole
+# A key that only one person holds must stay unseen save for a small chance. With noise Z on whole
 # counts the threshold is the least whole T ≥ 1 with P(1 + Z ≥ T) at most that chance. A key is kept
 # when its noisy count is T *or more*: the same event in the rule and in the bound.
 
