@@ -10,10 +10,10 @@ From the bottom up:
 - notions, one file each: `pure`, `approx`, `zcdp`, `gdp`, `bounded_range`, `total_variation`;
 - exact pairs of mechanisms: `laplace`, `randomized_response`, `sampled`, `key_discovery`,
   `loss_distribution` (any two laws);
-- what becomes of others: `grouped` (several people), `failure` (a small chance of none);
+- what is derived from others: `grouped` (several people), `failure` (a small chance of no promise);
 - `convolution`: sums of privacy losses on a grid, with both bounds;
 - `composition`: several mechanisms together, and several facts about one;
-- `tabulated`: the profile of a composition as a table, to search in;
+- `tabulated`: the profile of a composition as a table, for searches;
 - `conversions`: the least ε, ρ or μ of a guarantee, and whether it lies within a limit;
 - `filters`: accounts for sessions in which budgets depend on earlier answers;
 - `document` and `dp_events`: guarantees as JSON, and as events of Google's dp_accounting;

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Approx(Guarantee):
     """(ε, δ)-differential privacy: P(E) ≤ e^ε·Q(E) + δ for every event E and all neighbours.
 
-    ``epsilon`` is ε, 0 or above. ``delta`` is δ, from 0 to 1, and far below one over the number of
-    people where it shall mean something: 1e-6, say.
+    ``epsilon`` is ε, 0 or above. ``delta`` is δ, from 0 to 1; to mean anything it should be far
+    below one over the number of people: 1e-6, say.
 
     >>> promise = Approx(epsilon=1, delta=1e-5)
     >>> promise.delta(1), promise.delta(2)       # δ₀ never goes away

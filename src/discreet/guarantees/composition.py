@@ -1,9 +1,9 @@
 """Several guarantees together: of several mechanisms on the same people, or of one mechanism.
 
-A fixed list of mechanisms, each of whose questions may depend on the answers before, is
-dominated by the product of their pairs (Zhu, Dong and Wang 2022, Theorem 10), so the privacy
-losses add up as independent random numbers. For a list that is not fixed beforehand see
-`Filter`. Where several facts hold for one mechanism, the best of them does at each ε: `Least`.
+A fixed list of mechanisms, each of whose questions may depend on earlier answers, is dominated
+by the product of their pairs (Zhu, Dong and Wang 2022, Theorem 10), so the privacy losses add
+up as independent random numbers. For a list that is not fixed beforehand see `Filter`. Where
+several facts hold for one mechanism, the best of them counts at each ε: see `Least`.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ _FAINT_DELTA = Fraction(1, 10**9)  # searches need not look at a smaller δ
 class Composition(Guarantee):
     """Guarantees that hold together: pairs of a guarantee and how often it was used.
 
-    Made by `dp.compose` and `g.repeat`, which check and merge its ``parts``, those pairs. Answers
-    come with both bounds: `bracket` gives them, `epsilon` and `delta` are the upper ones. The grid
+    Made by `dp.compose` and `g.repeat`, which check and merge these pairs, its ``parts``. Answers
+    come with both bounds: `bracket` gives them; `epsilon` and `delta` are the upper ones. The grid
     is refined until the bracket is within ``tolerance`` (relative; 0.001 unless given) or
     ``memory`` bytes are in use (1 GiB unless given); where that is not reached, the answer is still
     an upper bound, and a `LooseBound` warning says how loose it is.
@@ -157,7 +157,7 @@ class Composition(Guarantee):
         return min(1.0, round_up(added))
 
     def _check_gap(self, lower: float, upper: float) -> None:
-        """Say so where the bracket is wider than asked for."""
+        """Warn if the bracket is wider than asked for."""
         tolerance = DEFAULT_TOLERANCE if self.tolerance is None else self.tolerance
         if upper > lower * (1 + tolerance):
             helps = (
@@ -194,8 +194,8 @@ class Composition(Guarantee):
     def posterior(self, prior: Number, event_probability: Number = 0) -> float:
         """The most that a belief of ``prior`` in a fact about one person can become.
 
-        For every single output if ``event_probability`` is 0, as it is if left out; else for every
-        event of at least this probability.
+        The bound holds for every single output if ``event_probability`` is 0, the default, and
+        otherwise for every event of at least this probability.
         """
         return largest_posterior(self, prior, event_probability, search=self._near.delta)
 
@@ -233,7 +233,7 @@ class Composition(Guarantee):
         to go on from (`followed_by`); an empty dict for none.
         """
         made = Composition(tuple(counts.items()), tolerance, memory, starts)
-        made.__dict__["counts"] = counts  # hashed once; thousands of fractions take their time
+        made.__dict__["counts"] = counts  # hashed once: thousands of fractions are slow to hash
         return made
 
     @cached_property
@@ -381,7 +381,7 @@ def compose(
 
 
 def _read_limits(tolerance: float | None, memory: int) -> tuple[float | None, int]:
-    """A tolerance of 1e-9 or more, and memory of a MiB or more."""
+    """Check that the tolerance is at least 1e-9, and the memory at least a MiB."""
     if tolerance is not None:
         tolerance = positive_float(tolerance, name="tolerance")
         if not _FINEST <= tolerance <= 1:
@@ -402,7 +402,7 @@ def _read(guarantees: Iterable[Guarantee]) -> tuple[Composition | None, Parts]:
             given=InvalidArgument.describe_parameter(guarantees),
             hint="write compose([g1, g2]); for k runs of one, g.repeat(k)",
         )
-    listed = [getattr(g, "guarantee", g) for g in guarantees]  # mechanisms will do
+    listed = [getattr(g, "guarantee", g) for g in guarantees]  # mechanisms are accepted too
     for place, g in enumerate(listed):
         if not isinstance(g, Guarantee):
             raise InvalidArgument(
@@ -439,7 +439,7 @@ def simplest(
     memory: int = 2**30,
     starts: Mapping[bool, Start] | None = None,
 ) -> Guarantee:
-    """One notion where there is one, else a composition; nothing composes to Pure(0)."""
+    """A single notion if that is possible, else a composition; an empty list gives Pure(0)."""
     gaussians = [g for g in counts if type(g) is GDP]
     if len(gaussians) > 1 or any(counts[g] > 1 for g in gaussians):
         squares = _sum_up([g.mu**2 * counts.pop(g) for g in gaussians])
@@ -457,7 +457,7 @@ def simplest(
 
 
 def _check_orders(counts: Mapping[Guarantee, int]) -> None:
-    """Neighbours are in one order for all mechanisms at once."""
+    """Refuse mixed orders: the neighbours have the same order for all mechanisms."""
     ways = {g.swapped for g in counts if type(g) is OneWay}
     if ways and (len(ways) > 1 or not all(isinstance(g, OneWay) or g._symmetric for g in counts)):
         raise InvalidArgument(
@@ -478,16 +478,16 @@ def _sum_up(terms: list[Fraction]) -> Fraction:
 # Plan, transform, refine.
 
 
-_BYTES = 120  # for each point of the circle or of one loss, at the worst moment
+_BYTES = 120  # at the peak, for each point of the circle or of one loss
 _REFINEMENTS = 8
-_LARGE_GRID = 2**20  # from here on a refinement has to show some use
+_LARGE_GRID = 2**20  # from here on a refinement must prove useful
 _CUT = 1e-10  # the share of δ that tails beyond the grid may have
-_TINY = 1e-60  # and what they may have in any case
+_TINY = 1e-60  # what these tails may have in any case
 _FAINT = 1e-30  # a δ below which nobody needs digits
 DEFAULT_TOLERANCE = 1e-3
 
 Parts: TypeAlias = tuple[tuple[Guarantee, int], ...]
-Start: TypeAlias = tuple["ComposedProfile", Parts]  # what was read before, and what came after
+Start: TypeAlias = tuple["ComposedProfile", Parts]  # an earlier profile, and the parts added since
 
 
 class ComposedProfile:
@@ -576,7 +576,7 @@ class ComposedProfile:
             return 1.0  # where hardly any loss is below, δ is next to 1
         tilt = convolution.tilt_for_epsilon(sketch, x)
         log_moment = sketch.cumulants(tilt)[0]
-        # Chernoff tells about how small δ is here, and so what a tail may be.
+        # Chernoff's bound says roughly how small δ is here, and so how large a tail may be.
         expected = math.exp(max(min(0.0, log_moment - tilt * x), -600.0))
         tail = max(_CUT * expected, _TINY) / self._count
         plan = self._first_plan(sketch, tilt, tail)
@@ -631,7 +631,7 @@ class ComposedProfile:
         )
 
     def _affordable(self, plan: GridPlan) -> GridPlan:
-        """The same circle with fewer points, if the memory would not do."""
+        """The same circle, with fewer points if memory would not suffice."""
         most = max(4096, self.memory // _BYTES)
         circle = plan.step * plan.size
         coarsest = max(circle, 2 * plan.reach) / most * 1.01
@@ -674,7 +674,7 @@ class ComposedProfile:
         return spectrum.times(loss, count)
 
     def _extend(self) -> bool:
-        """Start from what was computed for all parts but the newest, if the grid still does."""
+        """Start from what was computed for all parts but the newest, if the grid still serves."""
         if self.curve is not None:
             return True
         if self.start is None:
@@ -733,7 +733,7 @@ def lattice_of(parts: Sequence[tuple[Guarantee, int]]) -> float | None:
 
 @dataclass(frozen=True, init=False, repr=False)
 class Least(Guarantee):
-    """All of the ``facts``, guarantees, hold for the same mechanism, so at each ε the best does.
+    """Several guarantees, its ``facts``, of the same mechanism: at each ε the best one counts.
 
     Composed, it stands for the lower convex envelope of that in e^ε, below which the true
     profile must lie.

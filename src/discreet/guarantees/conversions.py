@@ -1,7 +1,7 @@
 """A whole profile as the least promise of one notion that dominates it.
 
 This is how a charge enters a filter, and how a guarantee is compared with a limit in ρ or μ. The
-theorems follow, one a function; each notion finds its own. What has no theorem is refused: above
+theorems follow, one per function; each notion finds its own. What has no theorem is refused: above
 all a single (ε, δ) point, which says nothing about what happens with probability δ and so gives
 no finite ρ or μ.
 """
@@ -177,7 +177,7 @@ def _sum(parts: Iterable[Fraction]) -> Fraction:
 
 
 def proved(convert: Callable[[Guarantee], T], facts: Iterable[Guarantee]) -> list[T]:
-    """What comes out of those facts that are not refused; the last reason if all of them are."""
+    """What the facts convert to, except those refused; if all are, the last refusal is raised."""
     found: list[T] = []
     reason: Refused | None = None
     for fact in facts:
@@ -206,7 +206,7 @@ def _no_theorem(guarantee: Guarantee, symbol: str) -> Refused:
 
 
 # -- the least ρ of a mechanism --------------------------------------------------------------------
-# The supremum over orders α > 1 of D_α/α, one theorem a function. Each rounds up, by at most an
+# The supremum over orders α > 1 of D_α/α, one theorem per function. Each rounds up, by at most an
 # ulp.
 #
 # All pairs here but the bounded range are symmetric, and then with τ = α − ½
@@ -311,7 +311,7 @@ def _rho_up(e: Fraction, formula: Callable[[], arb]) -> Fraction:
 #
 # and it rises while M(y) = (sinh(y)·cosh(y) − y)/(y·cosh(y) − sinh(y)) is below C and falls from
 # there on: M increases from M(0) = 2, as the quotients 4ⁿ/(2n) of its coefficients do. So log G
-# is convex first and concave then, and the steepest chord from s = ¼ (y = ε/2) on is
+# is first convex and then concave, and the steepest chord from s = ¼ (y = ε/2) on is
 #
 # - the tangent at ¼ itself, α → 1, if M(ε/2) ≥ C already: always up to six categories, as
 #   Harrison and Manurangsi (2026) found, and ρ = ε·(e^ε − 1)/(e^ε + k − 1);
@@ -338,7 +338,7 @@ def rho_of_response(epsilon: Number, *, categories: int) -> Fraction:
         return _rho_up(e, lambda: -ball(e) * (-ball(e)).expm1() / (1 + (k - 1) * (-ball(e)).exp()))
     y = _before_touching(e, k)
     if not (_concave_from(e, k, y) and _passes_below(e, k, y)):
-        return rho_of_pure(e)  # holds for every k; not met so far
+        return rho_of_pure(e)  # holds for every k; this case has not come up so far
     return _rho_up(e, lambda: ball(e) ** 2 / 2 * _share(e, k, y))
 
 
@@ -380,7 +380,7 @@ def _before_touching(e: Fraction, k: int) -> Fraction:
 
 
 # -- the least μ of a mechanism --------------------------------------------------------------------
-# The least whose Gaussian trade-off curve lies below the mechanism's own, one theorem a function.
+# The least whose Gaussian trade-off curve lies below the mechanism's own, one theorem per function.
 # Each rounds up, by at most an ulp.
 #
 # A trade-off curve with corners (aᵢ, bᵢ) (false alarms, misses) is linear between them, and
@@ -621,7 +621,7 @@ def _at_most(guarantee: Guarantee, x: Fraction, delta: Fraction) -> bool:
 
 
 def _below(guarantee: Guarantee, limit: Guarantee) -> bool:
-    """Compare at many dots, each with the next one: both profiles fall between them."""
+    """Compare at many points, one profile at each with the other at the next: both decrease."""
     reach = max(limit._reach(1e-12, swapped=side) for side in (False, True))
     x = np.linspace(0.0, max(reach, 1e-12), _DOTS)
     for swapped in (False, True):

@@ -54,7 +54,7 @@ def grid_loss(pair: Guarantee, step: float, *, tail: float, swapped: bool = Fals
     """Connect the dots of the profile of P against Q (of Q against P if swapped), step by step.
 
     `step` is a float with few digits, so that its multiples are exact. What is more likely than
-    `tail` is represented on the grid, the rest counts as an infinite loss.
+    `tail` is represented on the grid; the rest counts as an infinite loss.
     """
     atoms = pair._atoms(swapped=swapped)
     if atoms is not None:
@@ -77,7 +77,7 @@ def grid_loss(pair: Guarantee, step: float, *, tail: float, swapped: bool = Fals
 
 
 def _thinned(dots: FloatArray) -> FloatArray:
-    """Some thousand of the dots, for a hull that is looked for one by one; fewer are safe too."""
+    """A few thousand of the dots, since the hull is searched dot by dot; fewer are safe too."""
     every = -(-dots.size // _HULL_DOTS)
     return np.append(dots[:-1:every], dots[-1])
 
@@ -196,7 +196,7 @@ def lower_hull(x: FloatArray, values: FloatArray) -> NDArray[np.intp]:
 # M = E e^(θ·L). Tilted laws convolve to the tilted law of the sum, and with θ chosen well the
 # rare losses that decide δ are its most likely ones. Undoing the tilt is a factor.
 #
-# Most coefficients of a long composition are as good as zero, and a factor more never makes one
+# Most coefficients of a long composition are as good as zero, and one more factor never makes one
 # larger. They are dropped for good, and what they could have been counts as an error.
 #
 # How errors add up from one step to the next is proven. How far the transform itself rounds is not:
@@ -371,9 +371,9 @@ def _power(z: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
 
 
 _NODES = 20  # on each side; V is hardly ever beyond them
-_FEW = 64  # so many coefficients among N cost as much as a transform, for some hundred sums
+_FEW = 64  # with N/64 coefficients, some hundred single sums cost as much as one transform
 _SPACING = 1.6  # of the nodes, in standard deviations of log V: the best for a smooth profile
-_RARE = 1e-12  # nodes that add less than this share are not looked at
+_RARE = 1e-12  # nodes that add less than this share are skipped
 
 
 class Curve:
@@ -469,7 +469,7 @@ class Curve:
     def epsilon_below(self, target: float, upper: float) -> float:
         """An ε ≥ 0 that is certainly not enough for δ ≤ target; 0 if none is found."""
         j = max(0, math.floor((self._spectrum.mean if math.isinf(upper) else upper) / self.step))
-        # The lower bound is a share of the upper one, which falls by about e^(−θ·h) a step.
+        # The lower bound is a share of the upper one, which falls by about e^(−θ·h) per step.
         share = self.lower(j) / self.upper(j) if self.upper(j) > 0 else 0.0
         back = 1 if share <= 0 else math.ceil(-math.log(min(share, 1.0)) / (self.tilt * self.step))
         while j > 0 and self.lower(max(0, j - back)) < target:
@@ -592,7 +592,7 @@ STEEPEST = 600.0  # e^(θ·l) stays a float
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """Losses and masses of one or more pairs, coarsely, to find the tilt with."""
+    """Coarse losses and masses of one or more pairs, from which the tilt is found."""
 
     losses: FloatArray
     masses: FloatArray

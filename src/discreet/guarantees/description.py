@@ -23,7 +23,7 @@ from discreet.numeric.decimals import chance, decimal_down, decimal_up, percent,
 from discreet.numeric.exact import round_up
 
 _RARE = Fraction(1, 10**6)  # the chance set aside where no ε holds for every output
-_LIKELY = Fraction(1, 20)  # findings as likely as this are spoken about there
+_LIKELY = Fraction(1, 20)  # there, beliefs are stated for findings at least this likely
 _FALSE_ALARMS = Fraction(1, 100)
 _PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 _MILLION = 10**6
@@ -43,7 +43,7 @@ _NO_PROMISE = (
 
 
 def describe(guarantee: Guarantee) -> str:
-    """What a guarantee means for one person, a line each: ε, belief, an attacker, failure.
+    """What a guarantee means for one person, one line each: ε, belief, an attacker, failure.
 
     >>> from discreet.guarantees import Pure
     >>> print(describe(Pure(epsilon=0)))                      # doctest: +NORMALIZE_WHITESPACE
@@ -121,7 +121,7 @@ def _first(epsilon: Fraction, aside: Fraction, sides: _Sides) -> str:
 
 def _belief(guarantee: Guarantee | Tabulated, aside: Fraction, sides: _Sides) -> str:
     likely = _LIKELY if aside else Fraction(0)
-    # The attacker's view needs δ and ε only, which the near view has as well.
+    # An attacker's belief needs δ and ε only, which a table has as well.
     seen = cast(Guarantee, guarantee)
     first, second, third = (
         percent(Fraction(largest_posterior(seen, prior, likely))) for prior in _PRIORS
@@ -187,7 +187,7 @@ _LONGEST = 72  # characters of a title
 
 
 def short_name(guarantee: Guarantee) -> str:
-    """The guarantee in a line, with decimals rounded up, or its class if that is too long.
+    """The guarantee in one line, with decimals rounded up, or its class if that is too long.
 
     >>> from discreet.guarantees import Pure
     >>> short_name(Pure(epsilon="1/10")), short_name(Pure(epsilon=1).repeat(1000))

@@ -77,7 +77,7 @@ def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 # -- kinds of fields -------------------------------------------------------------------------------
-# How each is written, and read with suspicion.
+# How each is written, and how it is read and checked.
 
 
 _ABOVE_ONE = Fraction(1, 1000)  # densities are integrated numerically
@@ -92,7 +92,7 @@ class Kind:
 
 
 def unexpected(name: str, expected: str, value: object) -> InvalidArgument:
-    """What to raise for a value that is something else."""
+    """The error to raise for a value that is not what was expected."""
     given = InvalidArgument.describe_parameter(value)
     return InvalidArgument(name=name, expected=expected, given=given)
 

@@ -192,7 +192,7 @@ def _read_composed(event: Any, inner: _Reader) -> Guarantee:
             name="ComposedDpEvent.events", expected="a list of events", given=given
         )
     parts = [inner(each) for each in event.events]
-    # Where one part hides nothing, all others are in vain.
+    # Where one part hides nothing, the others cannot help.
     return _EVERYTHING if _EVERYTHING in parts else compose(g for g in parts if g != _NOTHING)
 
 
@@ -350,7 +350,7 @@ def float_up(x: Fraction) -> float:
 
 
 def float_down(x: Fraction) -> float:
-    """The same, from below; at least 0.
+    """The float that prints x, or else the greatest at most x in binary and in print; 0 or above.
 
     >>> float_down(Fraction(1, 10)), float_down(Fraction(1, 3))
     (0.1, 0.3333333333333333)

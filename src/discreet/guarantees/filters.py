@@ -1,4 +1,4 @@
-"""Accounts for sessions in which the next budget may depend on the answers before.
+"""Accounts for sessions in which the next budget may depend on earlier answers.
 
 A filter is a stopping rule: it lets a release pass while a sum stays within a cap. That the cap
 is then a guarantee for the whole session, however mechanisms *and their budgets* were chosen, is
@@ -11,7 +11,7 @@ a theorem for each of three sums:
 
 For composed profiles in general it is false (arXiv 2602.06756), so there is no such filter.
 
-Beside it runs a sum of δ₀, capped by the slack: see the section on slack below.
+A sum of δ₀ runs alongside, capped by the slack: see the section on slack below.
 
 All of it assumes that a charge is a function of the questions and earlier *answers*, never of
 the data, and that it is made before the release.
@@ -108,7 +108,7 @@ spent, so ε = 0.3 is left
         sums: tuple[Ratio, Ratio],
         caps: tuple[Ratio, Ratio],
     ) -> Filter:
-        # Past the door of a frozen class: checked values, all in one go.
+        # The class is frozen, so this goes around it: the values are checked, and set all at once.
         self.__dict__.update(limit=limit, slack=slack, _sums=sums, _caps=caps)
         return self
 
@@ -135,7 +135,7 @@ spent, so ε = 0.3 is left
 
     def charge(self, cost: Guarantee, *, slack: Number = 0) -> Filter:
         """The account after this ``cost``, any guarantee, and ``slack`` more δ₀, 0 if left out;
-        refused if either cap would break."""
+        refused if either cap would be exceeded."""
         return self.add(self.price(cost, slack=slack))
 
     def add(self, charge: Charge) -> Filter:
@@ -277,7 +277,7 @@ def read_cap(limit: Notion) -> Fraction:
 
 
 def in_words(kind: type[Notion], total: Fraction, slack: Fraction) -> str:
-    """For messages.
+    """A sum, and the slack with it, as text for messages.
 
     >>> in_words(ZCDP, Fraction(1, 2), Fraction(0)), in_words(Pure, Fraction(3), Fraction(1, 1000))
     ('ρ = 0.5', 'ε = 3 with δ₀ = 0.001')
@@ -294,7 +294,7 @@ def plain(x: Fraction) -> str:
 # -- what one release takes from an account --------------------------------------------------------
 # A cost that adds up, and a chance of failing outright. Every guarantee is split into a part that
 # always holds and the probability δ₀ with which it does not hold at all. For an (ε, δ₀) promise
-# that is no loss: its worst pair *is* "with probability δ₀ tell all, else randomized response"
+# nothing is lost: its worst pair *is* "with probability δ₀ reveal all, else randomized response"
 # (Kairouz, Oh and Viswanath 2015). The first part is charged in the account's notion, δ₀ to its
 # slack.
 
@@ -339,7 +339,7 @@ def split(guarantee: Guarantee) -> tuple[Guarantee, Fraction]:
         case KeyPair():
             return guarantee.split
         case Composition(parts=parts):
-            # All of them hold but with the sum of the probabilities, as in the account itself.
+            # All of them hold except with the sum of the probabilities, as in the account itself.
             pieces = [(*split(part), count) for part, count in parts]
             failing = sum((count * d for _, d, count in pieces), Fraction(0))
             if not failing:
@@ -354,8 +354,8 @@ def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
     >>> price(ZCDP, GDP(mu="1/3"), slack=0)
     Charge(amount=Fraction(1, 18), slack=Fraction(0, 1))
     """
-    # Hashing fractions takes longer than adding them, so the very same objects are known by
-    # their addresses; they are kept beside, so that no address is used again.
+    # Hashing fractions takes longer than adding them, so objects are recognized by their
+    # addresses; they are stored with the price, so that no address is used again.
     key = (kind, id(cost), id(slack))
     if seen := _SEEN.get(key):
         return seen[0]
@@ -448,7 +448,7 @@ def _short(x: Fraction, *, name: str, exact: bool) -> Fraction:
 
 
 def read_slack(slack: Number) -> Fraction:
-    """A slack at the door: with 1, nothing would be promised."""
+    """Check a slack that is passed in: with 1, nothing would be promised."""
     exact = non_negative(slack, name="slack")
     if exact < 1:
         return exact
@@ -483,7 +483,7 @@ def delta_with_slack(limit: Guarantee, slack: Fraction, epsilon: Number) -> floa
 
 
 def guarantee_with_slack(limit: Notion, slack: Fraction) -> Guarantee:
-    """The same as a guarantee."""
+    """The limit, but for a failure with the probability of the slack, as a guarantee."""
     if not slack:
         return limit
     return Approx(limit.epsilon0, slack) if isinstance(limit, Pure) else Failing(limit, slack)

@@ -86,7 +86,8 @@ def gaussian_profile(mu: Fraction, x: Fraction) -> arb:
 
 
 def gaussian_band(mu: Fraction, x: FloatArray) -> Band:
-    """The same in floats, at many x: with a = x/μ − μ/2, b = x/μ + μ/2 and w(z) = e^(z²/2)·Φ(−z)
+    """`gaussian_profile` in floats, at many x. With a = x/μ − μ/2, b = x/μ + μ/2 and
+    w(z) = e^(z²/2)·Φ(−z),
 
         δ = e^(−a²/2)·(w(a) − w(b)),  since x = (b² − a²)/2,
 

@@ -32,7 +32,7 @@ class GroupPrivacy(Guarantee):
     size: int
 
     def group(self, k: int) -> Guarantee:
-        """Groups of groups."""
+        """What is promised to k such groups together: that of one group k times as large."""
         return GroupPrivacy(self.single, self.size * group_size(k))
 
     @property

@@ -132,8 +132,8 @@ class Guarantee(ABC):
     def epsilon(self, delta: Number) -> float:
         """The least ε ≥ 0 whose δ is at most ``delta``, rounded up; infinite if there is none.
 
-        ``delta`` is from 0 to 1, and far below one over the number of people where it shall mean
-        something: 1e-6, say. At 0 it is the multiplicative distance: the most that any log ratio
+        ``delta`` is from 0 to 1; to mean anything it should be far below one over the number of
+        people: 1e-6, say. At 0, ε is the multiplicative distance: the most that any log ratio
         can be.
         """
         return epsilon_at(self._orders, delta, bounded=self._bounded)
@@ -169,9 +169,9 @@ class Guarantee(ABC):
     def posterior(self, prior: Number, event_probability: Number = 0) -> float:
         """The most that a belief of ``prior`` in a fact about one person can become.
 
-        ``prior`` is how sure somebody is before the output, from 0 to 1. It holds for every single
-        output if ``event_probability`` is 0, as it is if left out, which is 1 for certain where δ
-        never reaches 0; else for every event of at least this probability.
+        ``prior`` is how sure somebody is before seeing the output, from 0 to 1. The bound holds
+        for every single output if ``event_probability`` is 0, the default, and is then 1 where δ
+        never reaches 0; otherwise it holds for every event of at least this probability.
 
         >>> from discreet.guarantees import GDP, Pure
         >>> Pure(epsilon=1).posterior(0.01)
@@ -188,7 +188,7 @@ class Guarantee(ABC):
         """What is promised to ``k`` people together: to one whose rows count k times, say."""
 
     def repeat(self, k: int) -> Guarantee:
-        """What ``k`` runs promise, on the same people, each chosen knowing the answers before.
+        """What ``k`` runs on the same people promise, each chosen with earlier answers in view.
 
         >>> from discreet.guarantees import Pure
         >>> round(Pure(epsilon=0.1).repeat(100).delta(2), 9)
@@ -287,7 +287,7 @@ def just_below(epsilon: float) -> float:
 
 
 def unit_interval(value: Number, *, name: str) -> Fraction:
-    """A probability at the door, 0 and 1 included."""
+    """Check a probability that is passed in; 0 and 1 are allowed."""
     exact = non_negative(value, name=name)
     if exact > 1:
         given = InvalidArgument.describe_parameter(value)
@@ -296,7 +296,7 @@ def unit_interval(value: Number, *, name: str) -> Fraction:
 
 
 def group_size(k: int) -> int:
-    """A number of people at the door."""
+    """Check a number of people that is passed in."""
     return integer(k, name="k", minimum=1)
 
 
@@ -333,7 +333,7 @@ def best_hit_rate(
     # Where losses end, the profile has a corner, which a search only comes near to.
     corners = (largest, -largest) if math.isfinite(largest) else ()
     found = min(_line(delta, f, Fraction(x)) for x in (searched, *corners))
-    return min(1.0, max(found, round_up(f)))  # guessing reaches that much
+    return min(1.0, max(found, round_up(f)))  # guessing achieves that much
 
 
 def _line(delta: Profile, f: Fraction, x: Fraction) -> float:
@@ -383,7 +383,7 @@ def _growth(x: float, delta: float, tau: float) -> float:
 
 
 def _least(f: Callable[[float], float]) -> float:
-    """Nearly the place of the least value of a function: around the best of some places.
+    """About where a function is least: near the best of a few places where it is tried.
 
     For a convex profile the function falls and then rises; the least of several facts may
     have more than one valley.

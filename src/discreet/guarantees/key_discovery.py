@@ -33,7 +33,7 @@ _LARGEST_EXPONENT = Fraction(10**25)  # and a ball
 
 @dataclass(frozen=True, init=False, repr=False)
 class KeyPair(Guarantee):
-    """Whether keys are shown, where one unit more makes a key a little likelier to be.
+    """Whether keys are shown, where one more unit makes a key a little likelier to be shown.
 
     A coin (p, q) stands for a key that is shown with probability p, and q ≥ p with one unit
     more. Which of the coins it is depends on the data, so the profile is the largest of theirs
@@ -41,7 +41,7 @@ class KeyPair(Guarantee):
     With `stepwise`, the base is Gaussian noise on a count, seen through a threshold only. On top,
     everything fails outright with probability `failing`. The first law is the one with the unit.
 
-    >>> lone = KeyPair(coins=[(0, 0.01)], base=Pure(epsilon=1))    # a key of nobody else: 1 %
+    >>> lone = KeyPair(coins=[(0, 0.01)], base=Pure(epsilon=1))    # nobody else has the key: 1 %
     >>> lone.tv, lone.delta(1)
     (0.4621171572600098, 0.01)
     """
@@ -210,7 +210,7 @@ def whole_gaussian_profile(mu: Fraction, x: Fraction) -> arb:
 
 
 def whole_gaussian_band(mu: Fraction, x: FloatArray) -> Band:
-    """The same in floats, at many x; see `gaussian_band`.
+    """`whole_gaussian_profile` in floats, at many x; see `gaussian_band`.
 
     Where x/μ² rounds to the other side of a whole number, that number is the best one, and it
     is tried from both sides.

@@ -95,7 +95,7 @@ def _discrete_profile(epsilon: Fraction, steps: int, x: Fraction) -> arb:
 
 
 def _discrete_band(epsilon: Fraction, steps: int, x: FloatArray) -> Band:
-    """The same in floats, at many x, written with y = ε − x so that nothing cancels:
+    """`_discrete_profile` in floats, at many x, written with y = ε − x so that nothing cancels:
 
         δ = ((1 − e^(m/t − y)) + r·(1 − r^m))/(1 + r),  m = ⌊y·t/2⌋.
 

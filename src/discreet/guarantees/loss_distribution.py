@@ -63,9 +63,9 @@ class LossDistribution(Guarantee):
         are log densities. Arrays are exact: the floats or fractions given are the probabilities,
         and what they lack to 1 beyond rounding counts as failure. Log densities are functions of
         an array of reals, over a ``support`` of two floats, infinite ones included. They are
-        integrated numerically, over so many ``cells`` of the support: more cells make the bracket
-        narrower and take longer in proportion. The answer is as good as that: it is meant for laws
-        this package does not know.
+        integrated numerically, over this many ``cells`` of the support: more cells make the bracket
+        narrower and take longer in proportion. The answer is only as good as the integration: it
+        is meant for laws that this package does not know.
 
         >>> import numpy as np
         >>> def laplace(shift):
@@ -252,7 +252,7 @@ class Outcomes:
         x = min(x, LARGEST)  # the profile never increases
         at = float(x)
         near = _LOG_ERROR * (1 + abs(at))
-        # Losses surely above x are the best event; those too near to tell are looked at one by
+        # Losses surely above x are the best event; those too near to decide are looked at one by
         # one, or, where they are many, add at most their probability times twice the distance.
         sure = int(np.searchsorted(self._losses, at + near, side="right"))
         unsure = int(np.searchsorted(self._losses, at - near, side="left"))
@@ -278,7 +278,7 @@ class Outcomes:
 
 
 def read_outcomes(p: object, q: object) -> Outcomes:
-    """Two arrays of probabilities at the door: floats, or exact numbers in lists."""
+    """Check two arrays of probabilities that are passed in: floats, or exact numbers in lists."""
     first, second = _read(p, name="p"), _read(q, name="q")
     if len(first) != len(second):
         raise InvalidArgument(
@@ -299,7 +299,7 @@ def _read(values: object, *, name: str) -> list[Fraction]:
     if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
         raise InvalidArgument(
             name=name,
-            expected="a list of finite probabilities, one an outcome",
+            expected="a list of finite probabilities, one per outcome",
             given=InvalidArgument.describe_parameter(values),
         )
     return _checked([Fraction(v) for v in array.tolist()], name)

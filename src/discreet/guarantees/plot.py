@@ -141,7 +141,7 @@ def _range(guarantee: Guarantee, near: Tabulated) -> tuple[float, bool]:
 
 
 def _places(near: Tabulated, end: float) -> list[float]:
-    """Where to read the profile: evenly and close to where it may drop, or as it was tabled."""
+    """Where to read the profile: evenly and close to a possible drop, or where it was tabulated."""
     drop = _drop(near, end)
     close = drop * (1 - 10.0 ** -np.arange(2, 8))
     inner = near.places or [*np.linspace(0.0, end, _PLACES), *close]

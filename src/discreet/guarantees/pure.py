@@ -76,7 +76,7 @@ def pure_profile(epsilon: Fraction, x: Fraction) -> arb:
 
 
 def pure_band(epsilon: Fraction, x: FloatArray) -> Band:
-    """The same in floats, at many x."""
+    """`pure_profile` in floats, at many x."""
     low, high = (-np.expm1(np.minimum(x - end, 0.0)) / (1 + np.exp(-end)) for end in ends(epsilon))
     return widen(low, high, units=16)
 
@@ -109,7 +109,7 @@ def repeated_pure(epsilon: Fraction, runs: int, x: Fraction) -> arb:
     >>> print(repeated_pure(Fraction(1, 10), 100, Fraction(2)).str(12, radius=False))
     0.0201401784282
     """
-    if x >= runs * epsilon:  # so too where nothing is spent
+    if x >= runs * epsilon:  # also where nothing is spent
         return ball(0)
     # With r = e^(−ε), the term at i is C(k, i)·r^i/(1 + r)^k, and its loss is above x up to m.
     m = math.ceil((runs - x / epsilon) / 2) - 1

@@ -1,4 +1,4 @@
-"""A profile for many readings: a table of a composition's, which anything can be read from.
+"""The profile of a composition as a table, for when it is read many times.
 
 A search for an attacker's best test and a picture read δ at hundreds of places. A composition
 is convolved anew where its grid is not fine enough for one, which costs most where δ is 1e-40
@@ -22,7 +22,7 @@ from discreet.guarantees.sampled import OneWay
 from discreet.numeric.exact import Number, number, round_up
 
 _PLACES = 128
-_WIDE = 100.0  # a profile that goes on beyond is near 1 for long
+_WIDE = 100.0  # a profile that extends beyond this stays near 1 for long
 _NEARLY_ONE = Fraction(999, 1000)
 
 Table = tuple[list[float], list[float]]

@@ -114,7 +114,7 @@ def _best_order(rho: Fraction, x: Fraction) -> Fraction:
 
 
 def zcdp_band(rho: Fraction, x: FloatArray) -> Band:
-    """The same in floats, at many x; the best orders by the same bisection, all at once."""
+    """`zcdp_profile` in floats, at many x; the best orders by the same bisection, all at once."""
     if rho == 0:
         return Band(np.zeros_like(x), np.zeros_like(x))
     slope = round_up(rho)
