@@ -21,7 +21,7 @@ WORDS = "in words are those of the tree and the numbers"
 ASKED = "could be others under the same promise"
 CHARGED = "that record 1 of ledger"
 VALUES = "which values were released"
-KEYS = "only their number and digest are told"
+KEYS = "only their number and digest are given"
 FOUND = "how many keys were found"
 SOFTWARE = "that the software, version"
 # Said to be proved, and still true of a larger number.

@@ -5,7 +5,7 @@ From the bottom up:
 - ``json_schema``: the published form of a certificate
 - ``certificate``: the document
 - ``issue``: from a charge and a released table to a certificate
-- ``independent``: a second way to the same numbers
+- ``independent``: the same numbers, derived a second time
 - ``verification``: what of a certificate can be proved
 - ``registry``: a certificate as a record of the OpenDP Deployments Registry
 """

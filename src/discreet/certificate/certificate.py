@@ -29,10 +29,10 @@ _LARGEST: Final = 2**26  # characters of a file that is read
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was released about whom, under which promise, with what error, and where it stands in
-    the ledger. ``verify`` says what of it can be proved.
+    """What was released about whom, under which promise, with what error, and where the ledger
+    records it. ``verify`` says how much of it can be proved.
 
-    It holds nothing that depends on the data but the digest of the released values. It comes with
+    Nothing in it depends on the data except the digest of the released values. It comes with
     a result (``result.certificate``), or is read by ``load`` or ``from_json``, which check what
     they are given; ``text`` is its canonical JSON.
 
@@ -44,12 +44,12 @@ class Certificate:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The same as a dictionary, a new one each time."""
+        """Its content as a dictionary, a new one each time."""
         parsed: dict[str, Any] = json.loads(self.text)
         return parsed
 
     def to_json(self) -> str:
-        """The canonical text, which is what is signed but for the signature itself."""
+        """The canonical text, all of which is signed except the signature itself."""
         return self.text
 
     @classmethod
@@ -88,7 +88,7 @@ class Certificate:
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to the file ``path``: one line of JSON. A file that is there is replaced."""
+        """Write it to the file ``path``, as one line of JSON. An existing file is replaced."""
         Path(path).write_text(f"{self.text}\n", encoding="utf-8")
 
     @classmethod
@@ -113,12 +113,12 @@ class Certificate:
         public_key: str | os.PathLike[str] | None = None,
         result: Any = None,
     ) -> Verdict:
-        """What of it can be proved, by other code than that which issued it, and what is taken on
+        """What can be proved of it, by code other than that which issued it, and what is taken on
         trust.
 
         ``public_key`` (a file, or 64 hexadecimal digits) says whose signature it must have;
-        ``ledger`` (a path, an address or a `Ledger`) where its charge must stand; ``result`` (CSV,
-        Parquet, Arrow, or a result) which values it must be about. What is left out is not
+        ``ledger`` (a path, an address or a `Ledger`) where its charge must be recorded; ``result``
+        (CSV, Parquet, Arrow, or a result) which values it must be about. What is left out is not
         checked, and the verdict says so.
         """
         from discreet.certificate.verification import verify
@@ -127,7 +127,7 @@ class Certificate:
 
     @property
     def digest(self) -> str:
-        """What it says of itself: SHA-256 of all but digest and signature."""
+        """The digest that it states: SHA-256 of everything but digest and signature."""
         return str(self.document.get("digest"))
 
     @property
@@ -154,12 +154,12 @@ class Certificate:
 
 
 def content(document: dict[str, Any]) -> dict[str, Any]:
-    """What the digest is of."""
+    """The part of a document that its digest covers."""
     return {name: value for name, value in document.items() if name not in ("digest", "signature")}
 
 
 def message(document: dict[str, Any]) -> bytes:
-    """What is signed."""
+    """The bytes that are signed."""
     told = {name: value for name, value in document.items() if name != "signature"}
     return canonical.text(told).encode()
 

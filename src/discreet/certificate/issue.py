@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 NOTIONS: Final[dict[type[Guarantee], str]] = {Pure: "pure", ZCDP: "zcdp", GDP: "gdp"}
-_DELTA: Final = Fraction(1, 10**6)  # at which ε is told where no δ = 0 has one
+_DELTA: Final = Fraction(1, 10**6)  # the δ at which ε is stated where none is finite at δ = 0
 
 
 def certify(
@@ -44,7 +44,7 @@ def certify(
     key: Ed25519PrivateKey | None = None,
 ) -> Certificate:
     """The certificate of a release: ``entry`` is its charge, ``frame`` and ``columns`` the released
-    table, ``ledger`` the id of the ledger that holds the charge, if one does. Signed with ``key``.
+    table, ``ledger`` the id of the ledger that holds the charge, if any. Signed with ``key``.
     """
     if entry.query is None or not entry.mechanisms:
         raise InvalidArgument(
@@ -108,12 +108,12 @@ def _point(guarantee: Guarantee, costs: Sequence[Cost]) -> tuple[Fraction | None
     if not isfinite(epsilon):
         delta = max(_DELTA, *(2 * cost.slack for cost in costs))
         epsilon = guarantee.epsilon(delta)
-    # The very float, which was rounded up: its shortest decimal may lie below.
+    # The float itself, which was rounded up: its shortest decimal may lie below.
     return Fraction(epsilon) if isfinite(epsilon) else None, delta
 
 
 def told_charge(cost: Cost) -> dict[str, str]:
-    """What one account was charged, as a certificate tells it."""
+    """What one account was charged, as a certificate states it."""
     return {
         "account": cost.account,
         "notion": NOTIONS[cost.notion],
@@ -123,7 +123,7 @@ def told_charge(cost: Cost) -> dict[str, str]:
 
 
 def told_released(frame: pa.Table, columns: Sequence[ColumnInfo]) -> dict[str, Any]:
-    """The released table, as a certificate tells it."""
+    """The released table, as a certificate describes it."""
     roles = {column.name: column.role for column in columns}
     errors = {column.of: column.name for column in columns if column.role == "error"}
     told = []

@@ -70,7 +70,7 @@ def _misfits(value: Any, rule: dict[str, Any], place: str) -> Iterator[str]:
     if "pattern" in rule and not re.fullmatch(rule["pattern"], value):
         yield f"{at}: is not written as it must be"
     sizes = list(_sizes(value, rule, at))
-    if sizes:  # nothing inside of too long a list is looked at
+    if sizes:  # nothing inside too long a list is looked at
         yield from sizes
         return
     if isinstance(value, dict):

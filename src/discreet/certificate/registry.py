@@ -24,8 +24,8 @@ from discreet.query.numerals import short
 
 
 def yaml_text(document: dict[str, Any]) -> str:
-    """Blocks, two spaces deeper each; texts in double quotes, so that none is taken for a date,
-    a number or a flag; long ones of several lines as literal blocks.
+    """Nested blocks, each indented by two more spaces. Texts are in double quotes, so that none is
+    taken for a date, a number or a flag; those of several lines are literal blocks.
 
     >>> print(yaml_text({"name": "no", "parts": [{"epsilon": 0.5}, {"epsilon": 1e-06}]}), end="")
     name: "no"
@@ -62,7 +62,7 @@ def _entry(head: str, value: Any) -> Iterator[str]:
 
 
 def _is_literal(text: str) -> bool:
-    """Several lines, each of plain characters, none of which is blank or begins with a space."""
+    """Has it several lines of plain characters, none of them blank or starting with a space?"""
     lines = text.split("\n")
     return len(lines) > 1 and all(
         line.isprintable() and line.strip() and not line[0].isspace() for line in lines
@@ -97,8 +97,8 @@ def registry_record(
 ) -> str:
     """The record as YAML text, a draft of tier 3 to be sent to the registry as a pull request.
 
-    ``curator`` publishes the data, ``authors`` write the record; ``name`` is that of the data
-    product, that of the dataset unless given.
+    ``curator`` publishes the data, and ``authors`` write the record; ``name`` is that of the data
+    product, which is that of the dataset unless given.
     """
     document = certificate.document
     if wrong := misfits(document):
@@ -153,7 +153,7 @@ def registry_record(
 
 
 def _privacy(document: dict[str, Any]) -> dict[str, Any]:
-    """Flavour and loss, as charged to the dataset; what the registry has no name for as (ε, δ)."""
+    """Flavour and loss, as charged to the dataset; as (ε, δ) where the registry has no name."""
     charge, points = document["charges"][0], document["guarantee"]["points"]
     amount, exact = Fraction(charge["amount"]), Fraction(charge["slack"]) == 0
     parameters: dict[str, float]
@@ -236,7 +236,7 @@ def _mechanism(one: dict[str, Any]) -> str:
     }[one["mechanism"]].format(**size)
     norms = ", ".join(f"{norm} {_readable(moved)}" for norm, moved in one["sensitivity"].items())
     step = f", in steps of {_readable(one['step'])}" if "step" in one else ""
-    often = f", {one['times']} times a person" if one["times"] > 1 else ""
+    often = f", {one['times']} times per person" if one["times"] > 1 else ""
     return f"- {one['for']}: {told} for a sensitivity of {norms}{step}{often}"
 
 
@@ -247,7 +247,7 @@ def _charged(charge: dict[str, str]) -> str:
 
 
 def _number(x: Fraction) -> float:
-    """As it would be typed, or else rounded up."""
+    """The float that would be typed for x if there is one, or else x rounded up."""
     nearest = float(x)
     return nearest if number(nearest, name="x") == x else round_up(x)
 

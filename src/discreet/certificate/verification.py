@@ -1,4 +1,4 @@
-"""What of a certificate can be proved, and what is taken on trust."""
+"""What can be proved of a certificate, and what is taken on trust."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 # -- the promise, recomputed and put into sentences ------------------------------------------------
 
 
-# What a document of the right form can still do to code that reads it.
+# The errors that a document of the right form can still cause in code that reads it.
 _UNREADABLE = (DiscreetError, KeyError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence and where it belongs."""
+    """A sentence, and the heading that it belongs under."""
 
     heading: Literal["proved", "trusted", "failed"]
     sentence: str
@@ -82,7 +82,7 @@ def recompute(document: dict[str, Any]) -> Iterator[Statement]:
     yield _claimed(promise["document"], mechanisms, derived)
     try:
         if not promise["points"]:
-            yield Statement("trusted", "what it comes to as (ε, δ): it tells none")
+            yield Statement("trusted", "what it comes to as (ε, δ): it states none")
         together = ComposedLaws(pairs)
         for point in promise["points"]:
             yield _point(Fraction(point["epsilon"]), Fraction(point["delta"]), pairs, together)
@@ -119,7 +119,7 @@ def _point(
     epsilon: Fraction, delta: Fraction, pairs: list[Counted], together: ComposedLaws
 ) -> Statement:
     """Is it (ε, δ)-private? Proved where an upper bound is at most δ, refuted where a lower bound
-    is above it, and between the two it is said how near they are."""
+    is above it; in between, the statement says how near the bounds are."""
     words = f"(ε, δ) = ({float(epsilon):.6g}, {float(delta):.6g})"
     failing = total(p.failing * n for p, n in pairs if isinstance(p, BinaryResponse))
     bounded = all(not isinstance(pair, Normal) for pair, _ in pairs)
@@ -155,7 +155,7 @@ def _charged(charge: dict[str, Any], pairs: list[Counted]) -> Statement:
 
 
 def _question(tree: Any, mechanisms: list[Any], released: Any) -> Iterator[Statement]:
-    """Steps, keys, mechanisms and the released table, each against the others."""
+    """Check steps, keys, mechanisms and the released table against each other."""
     proved: dict[str, Callable[[], Iterable[str]]] = {
         "its steps look at one row at a time, and change nothing about whose row it is": (
             lambda: row_faults(tree)
@@ -186,7 +186,7 @@ def _left_open(tree: Any, mechanisms: list[Any]) -> Iterator[Statement]:
     if keys is not None and keys["discovered"]:
         yield Statement("trusted", "how many keys were found: it depends on the data")
     elif keys is not None and keys["values"] is None:
-        sentence = "which keys there are, each once: only their number and digest are told"
+        sentence = "which keys there are, each once: only their number and digest are given"
         yield Statement("trusted", sentence)
     for words in too_few(tree, mechanisms):
         sentence = (
@@ -194,7 +194,7 @@ def _left_open(tree: Any, mechanisms: list[Any]) -> Iterator[Statement]:
         )
         yield Statement("trusted", sentence + "and neither noise nor promise rests on it")
     for words in unneeded(tree, mechanisms):
-        sentence = f"what {words} was bought for: no aggregate needs it, and it is paid for"
+        sentence = f"what {words} was purchased for: no aggregate needs it, but it was charged"
         yield Statement("trusted", sentence)
 
 
@@ -294,7 +294,7 @@ def _compared(document: dict[str, Any], ledger: Ledger) -> Iterator[Statement]:
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
-    """What a certificate of this charge says, by the words for it."""
+    """What a certificate of this charge must say, by the name used in messages."""
     return {
         "hash": entry.hash,
         "digest of what was asked": entry.digest,
@@ -328,16 +328,16 @@ def _told(document: dict[str, Any], name: str) -> Any:
 
 # -- the released table, read back -----------------------------------------------------------------
 # From Arrow, Parquet or CSV, to compare it with a certificate. A CSV file has no types, so its
-# cells are read as the types that the certificate tells. Numbers survive as long as they were
+# cells are read as the types that the certificate states. Numbers survive as long as they were
 # written in full, as `Result.to_csv`, pandas and Polars do.
 
 
 def released_table(
     result: str | os.PathLike[str] | pa.Table | Any, told: Mapping[str, Any]
 ) -> pa.Table | None:
-    """The table, in the types that it was released in, if it holds just what a certificate says.
+    """The table in the types it was released in, if it holds exactly what a certificate says.
 
-    ``result`` is a path (Parquet, or CSV), an Arrow table, or what has a method ``to_arrow``.
+    ``result`` is a path (Parquet, or CSV), an Arrow table, or an object with a method ``to_arrow``.
     """
     table = _read(result)
     if table is None:
@@ -366,7 +366,7 @@ def _fitting(table: pa.Table, told: Mapping[str, Any]) -> pa.Table | None:
 
 
 def is_distinct(keys: pa.Table) -> bool:
-    """Is every row there once?"""
+    """Does every row occur only once?"""
     return bool(keys.group_by(keys.column_names).aggregate([]).num_rows == keys.num_rows)
 
 
@@ -428,7 +428,7 @@ def _unmarked(table: pa.Table) -> pa.Table:
 
 
 def _typed(column: Any, kind: str) -> Any:
-    """A column of text as the type it was released in; any other as it is."""
+    """A column of text, converted to the type it was released in; any other column unchanged."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -480,10 +480,10 @@ def verify(
 ) -> Verdict:
     """Check a certificate, or the file it is in, as far as it can be.
 
-    Its guarantee is computed again from sensitivities and noise, by other code than that which
-    issued it. ``public_key`` (a file, or 64 hexadecimal digits) says whose signature it must have,
-    ``ledger`` where its charge must stand, ``result`` (CSV, Parquet, Arrow, or a result) which
-    values it must be about.
+    Its guarantee is recomputed from sensitivities and noise, by code other than that which issued
+    it. ``public_key`` (a file, or 64 hexadecimal digits) says whose signature it must have,
+    ``ledger`` where its charge must be recorded, and ``result`` (CSV, Parquet, Arrow, or a result)
+    which values it must be about.
     """
     if not isinstance(certificate, Certificate):
         certificate = Certificate.load(certificate)
@@ -540,12 +540,12 @@ def _seal(
         findings.check(
             key == wanted,
             proved="that is the key you gave",
-            failed="it was signed with another key than the one you gave",
+            failed="it was signed with a key other than the one you gave",
         )
 
 
 def _protection(findings: _Findings, document: dict[str, Any]) -> None:
-    """Who is protected is told three times: the same each time."""
+    """Check that who is protected, which is stated three times, is the same each time."""
     told, tree = document["protects"], document["query"]["tree"]
     words = protects(Relation.parse(told["relation"]), told["unit"])
     same = (told["unit"], told["relation"], told["words"]) == (
@@ -556,7 +556,7 @@ def _protection(findings: _Findings, document: dict[str, Any]) -> None:
     findings.check(
         same,
         proved=f"it protects {words}",
-        failed="who is protected is told differently in different places",
+        failed="who is protected is stated differently in different places",
     )
     findings.trusted.append(
         "that the query, parts and errors in words are those of the tree and the numbers: where "

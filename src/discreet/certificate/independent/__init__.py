@@ -1,4 +1,4 @@
-"""A second way to the same numbers: guarantees from sensitivities and noise alone.
+"""The same numbers derived a second time: guarantees from sensitivities and noise alone.
 
 A check that shares the code it checks cannot see its bugs. So nothing in this folder knows
 `discreet.guarantees` or `discreet.mechanisms`: what a mechanism promises is derived here again,

@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 
 # -- discovered keys -------------------------------------------------------------------------------
-# How likely a key of n people is shown, and what that tells of one of them. The rule shows a key of
-# n + 1 people with the largest probability that (ε, δ) for one key allows,
+# How likely a key of n people is to be shown, and what that reveals about one of them. The rule
+# shows a key of n + 1 people with the largest probability that (ε, δ) for one key allows,
 #
 #     π(n+1) = min(e^ε·π(n) + δ,  1 − e^(−ε)·(1 − π(n) − δ),  1),      π(0) = 0
 #
 # (Desfontaines, Voss, Gipson and Mandayam 2022), each rounded down to a multiple of 2^(−bits),
-# where δ itself keeps 64 digits. It is written down here again, from that sentence.
+# where δ itself keeps 64 digits. It is implemented here a second time, from that sentence.
 
 
-Coin = tuple[Fraction, Fraction]  # shown without and with one person more
+Coin = tuple[Fraction, Fraction]  # the chances of being shown without and with one more person
 MOST_SIZES: Final = 10**6 + 1  # as many as the mechanism itself allows
-_MOST_BITS: Final = 2**27  # of them all: for a δ of any use, as many as the sizes allow
+_MOST_BITS: Final = 2**27  # in all: for any useful δ, no tighter than the limit on sizes
 
 
 def coins(epsilon: Fraction, delta: Fraction) -> list[Coin]:
@@ -68,10 +68,10 @@ def coins(epsilon: Fraction, delta: Fraction) -> list[Coin]:
 
 
 def largest_loss(table: list[Coin]) -> tuple[Fraction, Fraction]:
-    """The least (ε, δ₀) that all coins keep, where δ₀ is the chance of a key of one person: ε is
-    rounded up, and 0 at least."""
+    """The least (ε, δ₀) that all coins satisfy, where δ₀ is the chance that a key of one person is
+    shown; ε is rounded up, and at least 0."""
     failing = max(q for p, q in table if p == 0)
-    # In whole numbers, as tables are long: a fraction is above another if its product is.
+    # In whole numbers, as tables are long: fractions are compared by cross-multiplication.
     one = lcm(failing.denominator, *(x.denominator for coin in table for x in coin))
     fails = failing.numerator * (one // failing.denominator)
     above_one, below_one = 1, 1
@@ -87,11 +87,11 @@ def largest_loss(table: list[Coin]) -> tuple[Fraction, Fraction]:
 
 
 def dominated(table: list[Coin], claimed: list[Coin]) -> bool:
-    """Whether at every ε ≥ 0 some claimed coin tells at least as much as each coin of the table.
+    """Whether at every ε ≥ 0 some claimed coin reveals as much as each coin of the table, or more.
 
-    With K = e^ε a coin tells max(q − K·p, (1 − p) − K·(1 − q)). The claimed ones make a convex
-    function of K ≥ 1 out of straight pieces; a line lies below it just when it does at K = 1 and
-    where the pieces meet.
+    With K = e^ε a coin reveals max(q − K·p, (1 − p) − K·(1 − q)). The claimed ones make a convex
+    function of K ≥ 1 out of straight pieces; a line lies below it exactly when it does at K = 1
+    and where the pieces meet.
     """
     sides = (lambda c: c), (lambda c: (1 - c[1], 1 - c[0]))
     return all(
@@ -140,9 +140,9 @@ def _envelope(claimed: list[Coin]) -> list[Coin]:
 
 @dataclass(frozen=True)
 class Derived:
-    """What one mechanism amounts to: pairs of laws, and the claim that would say just that.
+    """What one mechanism amounts to: pairs of laws, and the claim that says exactly that.
 
-    `claim` is in the words of a guarantee's document: (notion, numbers), each with how often.
+    `claim` uses the terms of a guarantee's document: (notion, numbers), and how often each occurs.
     """
 
     pairs: tuple[Counted, ...]
@@ -151,7 +151,7 @@ class Derived:
 
 
 def derive(mechanism: Mapping[str, Any]) -> Derived:
-    """The same for all mechanisms: numbers in, pairs out.
+    """From the printed numbers of any mechanism to its pairs of laws.
 
     >>> moved = {"l0": "2", "linf": "5", "l1": "10", "l2": "8"}
     >>> derive({"mechanism": "laplace", "sensitivity": moved, "scale": "100", "times": 1}).pairs
@@ -177,8 +177,8 @@ def derive(mechanism: Mapping[str, Any]) -> Derived:
 
 
 def _laplace(mechanism: Mapping[str, Any]) -> Derived:
-    """All numbers together move by l1, one of them by linf at most, and at most l0 of them. The
-    worst way to share a move out is the most uneven one: as many as possible move by the most."""
+    """At most l0 numbers move, each by at most linf, and all together by at most l1. The worst way
+    to share out a move is the most uneven one: as many as possible move by the most."""
     scale = _positive(mechanism, "scale")
     moved = mechanism["sensitivity"]
     total = min(_norm(moved, "l1"), _norm(moved, "l0") * _norm(moved, "linf"))
@@ -197,7 +197,7 @@ def _gaussian(mechanism: Mapping[str, Any]) -> Derived:
 
 
 def _quantiles(mechanism: Mapping[str, Any]) -> Derived:
-    """m probabilities are asked on ⌊log₂ m⌋ + 1 levels, and a row is in one question a level.
+    """m probabilities are asked on ⌊log₂ m⌋ + 1 levels, and a row is in one question per level.
 
     P(i) ∝ e^(−d/scale), where d rows are between candidate i and the rank p·n: a row moves d by p
     or by 1 − p, up or down, and so the log of all probabilities within an interval of
@@ -353,10 +353,10 @@ _TIGHT: Final = Fraction(1, 2**40)  # how far the root of a sum of squares may b
 
 
 def is_just(document: Mapping[str, Any], derived: Sequence[Derived]) -> bool:
-    """Whether the document has the pairs of the mechanisms, as often, and no others.
+    """Whether the document has the pairs of the mechanisms, each as often, and no others.
 
-    Gaussian ones are counted by the sum of their μ², which is what they compose to, and discovered
-    keys by what their coins tell.
+    Gaussian pairs are compared by the sum of their μ², which is what they compose to, and
+    discovered keys by what their coins reveal.
     """
     claimed, coins = _read(document)
     needed: dict[Key, int] = {}
@@ -386,7 +386,7 @@ def _squares(parts: Mapping[Key, int]) -> Fraction:
 
 
 def _read(document: Mapping[str, Any]) -> tuple[dict[Key, int], list[list[Coin]]]:
-    """The parts of a guarantee with how often each, and the coins of discovered keys."""
+    """The parts of a guarantee and how often each occurs, and the coins of discovered keys."""
     notion = document.get("notion")
     parts = document.get("parts") if notion == "composition" else [[document, 1]]
     if not isinstance(parts, list) or not parts:
@@ -423,7 +423,7 @@ def _key(part: Mapping[str, Any]) -> Key:
 
 
 def _coins(part: Mapping[str, Any]) -> list[Coin]:
-    """Where keys are discovered by the best rule there is nothing beside the coins."""
+    """The coins; where keys are discovered by the best rule, there may be nothing besides."""
     pairs, rest = part.get("coins"), {"base": {"epsilon": "0", "notion": "pure"}, "failing": "0"}
     if {name: part.get(name) for name in rest} != rest or part.get("stepwise") is not False:
         raise _unexpected("keys")

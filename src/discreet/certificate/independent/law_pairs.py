@@ -64,7 +64,7 @@ class Shift:
         return max(found, key=float)
 
     def tail(self, x: Fraction, *, strict: bool) -> arb:
-        """P(L ≥ x), or P(L > x): output k ≤ n loses (n − 2k)·b, those below 0 as much as 0."""
+        """P(L ≥ x), or P(L > x): output k ≤ n loses (n − 2k)·b, and k < 0 as much as 0."""
         n, at = self.steps, (self.steps - x / self.rate) / 2
         m = ceil(at) - 1 if strict else floor(at)
         if m < 0:
@@ -126,8 +126,8 @@ class LossRange:
 
 @dataclass(frozen=True)
 class BinaryResponse:
-    """Randomized response with odds e^ε: the worst of all that is ε-private; and with chance
-    `failing` everything is told (Kairouz, Oh and Viswanath 2015)."""
+    """Randomized response with odds e^ε, the worst of all that is ε-private; and with chance
+    `failing` everything is revealed (Kairouz, Oh and Viswanath 2015)."""
 
     epsilon: Fraction
     failing: Fraction = Fraction(0)
@@ -168,7 +168,7 @@ def _z(p: arb) -> arb:
 #     δ(ε) = Σ_j m_j·(1 − e^(ε − j·h))⁺ + what is beyond the grid or fails outright,
 #
 # and as every term grows with the losses, rounding up and down gives bounds on both sides. (Meiser
-# and Mohammadi 2018 compose so.)
+# and Mohammadi 2018 compose this way.)
 
 
 _CELLS: Final = 4096
@@ -266,8 +266,8 @@ def _on_grid(pair: Pair, h: Fraction, *, up: bool) -> Masses:
 
     failing = pair.failing if isinstance(pair, BinaryResponse) else Fraction(0)
     if isinstance(pair, BinaryResponse) and not up:
-        # It stands for all that is ε-private, of which the least that is certain: what fails
-        # outright is seen, and else nothing is. That loses log(1 − f) ≥ −f/(1 − f).
+        # It stands for all that is ε-private. The least that is certain of these: a failure is
+        # seen, and nothing otherwise. That loses log(1 − f) ≥ −f/(1 − f).
         rest = Fraction(1) - failing
         mass = floor(rest * 2**_BITS)
         return Masses(-ceil(failing / rest / h), flint.fmpz_poly([mass]), failing)

@@ -1,8 +1,8 @@
 """Do the mechanisms answer the query, with noise for as much as one person can move it?
 
-Returned are sentences about what does not fit: none means that every step looks at single rows,
-that every aggregate has the parts it needs, and that each sensitivity is what follows from bounds,
-keys and relation.
+The checks return sentences about what does not fit: none means that every step looks at single
+rows, that every aggregate has the parts it needs, and that each sensitivity is what follows from
+bounds, keys and relation.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from discreet.errors import InvalidArgument
 from discreet.numeric import canonical
 
 # -- steps -----------------------------------------------------------------------------------------
-# Does every step look at one row at a time, and leave alone whose row it is? An operation over
+# Does every step look at one row at a time, without changing whose row it is? An operation over
 # several rows, or another owner for a row, would let one person move more than is counted. The list
-# of operations is written down here again, and what is not on it is refused.
+# of operations is written here a second time, and what is not on it is refused.
 
 
 Document = Mapping[str, Any]
@@ -108,10 +108,10 @@ def _is_column(expression: Document, name: str) -> bool:
 
 # -- how far one person can move an answer ---------------------------------------------------------
 # A certificate states sensitivities. Here they are not computed by the planner's formulas: the
-# worst that a person can do is written down, row by row, and the numbers of the two tables are
+# worst that a person can do is laid out, row by row, and the numbers of the two tables are
 # compared.
 #
-# A person has at most `rows` rows in each of `groups` groups, `total` in all. Each row counts to
+# A person has at most `rows` rows in each of `groups` groups, `total` in all. Each row falls in
 # one of the `cells` of its group, and adds between `low` and `high` there, or nothing. Sums grow
 # fastest in few cells and spread widest in many, so that two tables of theirs decide: all rows
 # *packed* into one cell of a group, group after group, and all rows *spread* over as many cells as
@@ -121,13 +121,13 @@ def _is_column(expression: Document, name: str) -> bool:
 # cells.
 
 
-Rows: TypeAlias = Counter[int]  # of one person: in how many cells there are so many of them
-Change: TypeAlias = Counter[int]  # how many numbers of the answer change by so much
+Rows: TypeAlias = Counter[int]  # of one person: how many cells hold this many of them
+Change: TypeAlias = Counter[int]  # how many numbers of the answer change by this much
 
 
 @dataclass(frozen=True)
 class Moved:
-    """The most that numbers can move: how many, one of them, all together, and squared."""
+    """The most that numbers can move: how many do, one of them, all together, and in squares."""
 
     l0: Fraction
     linf: Fraction
@@ -170,7 +170,7 @@ class Person:
         return Counter({self.rows: full, **({rest: 1} if rest else {})})
 
     def _spread(self) -> Rows:
-        """As evenly as can be: so many rows in some cells, and one more in others."""
+        """As evenly as possible: some cells have one row more than others."""
         cells = min(self.total, self.groups * min(self.rows, self.cells))
         each, more = divmod(self.total, cells)
         return +Counter({each: cells - more, each + 1: more})
@@ -191,7 +191,7 @@ def _times(table: Rows, value: int) -> Change:
     return Counter({rows * value: cells for rows, cells in table.items() if value})
 
 
-# -- the same from the tree of a query -------------------------------------------------------------
+# -- what one person can move, from the tree of a query --------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -206,28 +206,28 @@ class Presence:
 
     @property
     def steps(self) -> int:
-        """People that come or go between neighbours."""
+        """How many people come or go between neighbours."""
         return 2 if self.replaced else 1
 
     @property
     def choices(self) -> int:
-        """How many choices with `rows` rows a person can bear on."""
+        """How many choices a person can influence with `rows` rows each."""
         return -(-self.total // self.rows)
 
     def moves(self, low: int, high: int, *, cells: int = 1) -> Moved:
-        """For sums over rows that each add between `low` and `high`, or nothing, to one of the
-        cells of a group."""
+        """What moves in sums over rows that each add between `low` and `high`, or nothing, to one
+        of the cells of a group."""
         person = Person(self.groups, self.rows, self.total, cells, self.several)
         return person.farthest(low, high, replaced=self.replaced)
 
     def counts_once(self) -> Moved:
-        """For numbers of people: each is one in a group."""
+        """What moves in counts of people: each person counts once in a group."""
         person = Person(self.groups, 1, self.groups, several=self.several)
         return person.farthest(0, 1, replaced=self.replaced)
 
 
 def presence(tree: Mapping[str, Any]) -> Presence:
-    """Read from a query's unit, relation, bounds and keys.
+    """What one person has in an answer, from a query's unit, relation, bounds and keys.
 
     >>> tree = {"unit": "id", "relation": "add-remove", "keys": {"discovered": False, "count": 2},
     ...         "bound": {"max_groups": 3, "max_rows_per_group": 5, "max_rows": None}}
@@ -301,7 +301,7 @@ class Points(NamedTuple):
 
 
 def points(aggregate: Document) -> Points:
-    """For a quantile: the step is a power of two, at most the one that is asked for.
+    """The points of a quantile: the step is a power of two, at most the one that is asked for.
 
     >>> column = {"type": "integer"}
     >>> points({"bounds": ["-3", "60"], "step": None, "column": column}).size
@@ -351,8 +351,8 @@ def is_grid_of(one: Document, bounds: Sequence[str]) -> bool:
 
 
 def _is_between(grid: Document, lower: str, upper: str) -> bool:
-    """⌈lower·2^e⌉ and ⌊upper·2^e⌋ are the ends, in whole numbers: it is asked of every aggregate
-    and every sum."""
+    """Whether the ends are ⌈lower·2^e⌉ and ⌊upper·2^e⌋; in whole numbers, for speed, since every
+    aggregate is compared with every sum."""
     exponent = grid["exponent"]
     up, down = max(exponent, 0), max(-exponent, 0)
     (n, d), (m, c) = _ratio(lower), _ratio(upper)
@@ -377,7 +377,7 @@ def _largest_square(grid: Document) -> int:
 Test = Callable[[Document], bool]
 
 _VALUE = frozenset({"kind", "name", "column", "weight"})
-#: What is told of each kind of aggregate, and nothing else.
+#: The fields of each kind of aggregate: all of them, and no others.
 FIELDS: Final = {
     "count": _VALUE,
     "count units": {"kind", "name", "weight"},
@@ -393,8 +393,8 @@ FIELDS: Final = {
 
 
 class Need(NamedTuple):
-    """A mechanism that must be there. Where its document does not say all that it is bought for,
-    `own` does: needs that differ in it take a mechanism each."""
+    """A mechanism that must be there. Where its document does not say everything it is needed for,
+    `own` does: needs that differ in it take one mechanism each."""
 
     fits: Test
     own: str | None = None
@@ -506,7 +506,7 @@ def _ranks(aggregate: Document, tree: Document) -> Need:
 
 
 def adds(one: Document, aggregate: Document, kind: str) -> bool:
-    """Sums as they are from zero, all others from the middle, where half the noise will do."""
+    """Sums are counted from zero, all others from the middle, where half the noise will do."""
     if not _counts(one, kind, aggregate["column"]):
         return False
     grid = one["part"]["grid"]
@@ -515,7 +515,7 @@ def adds(one: Document, aggregate: Document, kind: str) -> bool:
 
 
 def _counted(column: Any) -> Test:
-    """Rows, or rows in which a column is there: all of them, where it is never missing."""
+    """Counts of rows, or of rows with a value in a column: of all rows if none is ever missing."""
     both = "rows with and without a value"
     if column is None or not column["nullable"]:
         return lambda one: (
@@ -545,8 +545,8 @@ def _is_one_of(one: Document, *names: str) -> bool:
 
 _TIGHT: Final = Fraction(1, 2**60)  # how far a root may be rounded up
 _KIND, _COLUMN = frozenset({"kind"}), frozenset({"kind", "column"})
-_CELLS: Final = ("rows with and without a value", "bins")  # parts with several numbers a group
-#: What is told of each part, and nothing else.
+_CELLS: Final = ("rows with and without a value", "bins")  # several numbers per group
+#: The fields of each part: all of them, and no others.
 _PARTS: Final = {
     "rows": _KIND,
     "people": _KIND,
@@ -565,7 +565,7 @@ _PARTS: Final = {
 def faults(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
     """What does not fit, in sentences."""
     found = [
-        f"the noise for {one['for']} is for something else than it says"
+        f"the noise for {one['for']} is for something other than it says"
         for one in mechanisms
         if "part" in one and frozenset(one["part"]) != _PARTS.get(one["part"]["kind"])
     ]
@@ -585,7 +585,7 @@ def faults(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
 
 
 def too_few(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
-    """What mechanisms are said to be for whose l0 is less than one person can touch."""
+    """The stated purposes of mechanisms whose l0 is less than one person can touch."""
     if tree["kind"] != "query":
         return []
     tree, mechanisms = shared(tree, mechanisms)
@@ -600,7 +600,7 @@ def too_few(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
 
 
 def unneeded(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
-    """What mechanisms are said to be for that no aggregate needs."""
+    """The stated purposes of mechanisms that no aggregate needs."""
     if tree["kind"] != "query":
         return []
     places = unanswered(*shared(tree, mechanisms))[1]
@@ -610,7 +610,7 @@ def unneeded(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
 def _aggregates(tree: Document) -> Iterator[str]:
     for one in tree["aggregates"]:
         if set(one) != FIELDS[one["kind"]]:
-            yield f"{one['name']} is told with more or less than such an aggregate has"
+            yield f"{one['name']} is described with more or less than such an aggregate has"
             continue
         if one["kind"] == "histogram" and bool(one["edges"]) == bool(one["categories"]):
             yield f"{one['name']} has edges and categories, or neither"
@@ -662,7 +662,7 @@ def _moved(one: Document, who: Presence, tree: Document) -> Moved | None:
 
 def _is_sensitivity(one: Document, moved: Moved, who: Presence) -> bool:
     told = {norm: read(one["sensitivity"][norm], norm) for norm in ("l0", "linf", "l1", "l2")}
-    # Version 0.1.0 took all cells of a group for one. No noise ever rested on it.
+    # Version 0.1.0 counted all cells of a group as one. No noise ever rested on it.
     before = who.groups * who.steps if one["part"]["kind"] in _CELLS else moved.l0
     return (
         told["l0"] in (moved.l0, before)
@@ -675,11 +675,11 @@ def _rows(one: Document) -> Fraction:
     return read(one["sensitivity"]["rows"], "rows")
 
 
-# -- bounds on contributions that are bought -------------------------------------------------------
+# -- bounds on contributions that are purchased ----------------------------------------------------
 
 
 def _bought_bound(tree: Document, mechanisms: Sequence[Document]) -> Iterator[str]:
-    """Each person is one value among 1, 2, ... `most`; to be replaced is to leave and to come."""
+    """Each person is one value among 1, 2, ... `most`; replacing is removing and adding one."""
     steps = {"add-remove": 1, "replace": 2}[tree["relation"]]
     kinds = {"groups a person": "people by their groups"}
     kinds["rows in a group"] = "people by their rows in a group"

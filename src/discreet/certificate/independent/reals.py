@@ -35,7 +35,7 @@ def below(ball: arb) -> Fraction:
 
 
 def total(terms: Iterable[Fraction]) -> Fraction:
-    """Their exact sum. Common denominators of many made-up numbers grow beyond all use: refused."""
+    """The exact sum; refused if its denominator grows too long, as that of forged numbers may."""
     found = Fraction(0)
     for term in terms:
         found += term
@@ -45,7 +45,7 @@ def total(terms: Iterable[Fraction]) -> Fraction:
 
 
 def read(value: object, name: str) -> Fraction:
-    """An exact number of a document, which is text; 0 or above."""
+    """An exact number, 0 or above, which a document holds as text."""
     if not isinstance(value, str):
         given = InvalidArgument.describe_parameter(value)
         raise InvalidArgument(name=name, expected='a number as text, as in "1/2"', given=given)
@@ -57,7 +57,7 @@ def read(value: object, name: str) -> Fraction:
 
 
 def read_count(value: object, name: str) -> int:
-    """A whole number of a document, 1 or above."""
+    """A whole number, 1 or above, from a document."""
     if type(value) is not int or value < 1:
         given = InvalidArgument.describe_parameter(value)
         raise InvalidArgument(name=name, expected="a whole number, 1 or above", given=given)

@@ -14,11 +14,11 @@ from discreet.errors import InvalidArgument
 from discreet.numeric import canonical
 
 # -- keys ------------------------------------------------------------------------------------------
-# Are they those of the groups, as many as is said, each once, with the digest they have?
+# Are they those of the groups, as many as stated, each once, and is the digest theirs?
 
 
 Document = Mapping[str, Any]
-MOST_TOLD: Final = 100  # keys that are written themselves
+MOST_TOLD: Final = 100  # up to this many keys, the keys themselves are listed
 
 
 def key_faults(tree: Document) -> Iterator[str]:
@@ -35,13 +35,13 @@ def key_faults(tree: Document) -> Iterator[str]:
         yield "the keys are of other columns than those that are grouped by"
     elif values is None:
         if keys["count"] <= MOST_TOLD:
-            yield "so few keys must be told themselves, and are not"
+            yield "so few keys must be listed themselves, and are not"
     elif len(values) != keys["count"]:
         yield "the keys are not as many as the query says"
     elif len({canonical.text(list(row)) for row in values}) != len(values):
         yield "a key is there twice, and so are the rows that have it"
     elif keys_digest(columns, values) != keys["sha256"]:
-        yield "the digest of the keys is not that of the keys that are told"
+        yield "the digest of the keys is not that of the keys that are listed"
 
 
 def keys_digest(columns: Sequence[Document], rows: Sequence[Sequence[Any]]) -> str:
@@ -100,7 +100,7 @@ def answer_faults(
     ):
         yield "the released columns are not those of the query's groups and aggregates"
     if any((one["error"] is None) == (one["role"] == "value") for one in released["columns"]):
-        yield "an error is told where there is no value, or a value without its error"
+        yield "an error is stated where there is no value, or a value without its error"
     keys = tree["keys"] if tree["kind"] == "query" else None
     if not (keys and keys["discovered"]) and released["rows"] != (keys["count"] if keys else 1):
         yield "the released rows are not as many as the query's keys"
@@ -146,7 +146,7 @@ def _names(aggregate: Document) -> Iterable[str]:
 
 
 def _type(aggregate: Document, mechanisms: Sequence[Document], *, empty: bool) -> str:
-    """The type, or several with spaces between them: version 0.1.0 decided some by values."""
+    """The type, or several separated by spaces: version 0.1.0 decided some by their values."""
     match aggregate["kind"]:
         case "count" | "count units" | "histogram":
             return "integer"
