@@ -301,9 +301,9 @@ def test_one_cause_is_one_line():
     assert str(finding).split("\n") == [
         "violated: 2 differences between pair[0] and pair[1] that the noise does not hide",
         "- n: pair[0] and pair[1] are 2 apart in linf, l1 and l2, and 1 was declared (or the two "
-        "inputs are no neighbours)",
+        "inputs are not neighbours)",
         "- m: pair[0] and pair[1] are 2 apart in linf, and 1 was declared; 4 apart in l1, and 1 "
-        "was declared; 2.82843 apart in l2, and 1 was declared (or the two inputs are no "
+        "was declared; 2.82843 apart in l2, and 1 was declared (or the two inputs are not "
         "neighbours)",
     ]
 

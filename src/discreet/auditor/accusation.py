@@ -1,4 +1,4 @@
-"""How a claim is named that was found to be false."""
+"""How a claim that was found to be false is named."""
 
 from __future__ import annotations
 

@@ -47,11 +47,11 @@ Pair: TypeAlias = tuple[Any, Any]
 _PAIRS = 64
 _GOLDEN = 0.6180339887498949
 _SHARE = 0.3  # of the time, or of the samples
-_ROWS = 4096  # outputs a side and round, at most
+_ROWS = 4096  # outputs per side and round, at most
 
 
 def read_pair(pair: Any) -> Pair:
-    """Two inputs, at the door."""
+    """Check that two inputs were given."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise InvalidArgument(
             name="pair",
@@ -64,7 +64,7 @@ def read_pair(pair: Any) -> Pair:
 
 
 def different(pair: Pair) -> Pair:
-    """Refuse an input and itself: no audit of those can ever fail."""
+    """Refuse a pair of equal inputs: an audit of those can never find a violation."""
     if _equal(*pair):
         raise InvalidArgument(
             name="pair",
@@ -99,7 +99,7 @@ def best_pair(
     winner draws its own.
     """
     field = _read(neighbors, pace)
-    # Not in the order of the list: if time runs out, all of it was looked into, thinly.
+    # Not in the order of the list: if time runs out, pairs from all of it have been tried.
     spread = sorted(range(len(field)), key=lambda i: i * _GOLDEN % 1)
     everyone = samplers = [Sampler(run, field[i], batched) for i in spread]
     parts = max(1, len(field).bit_length())
@@ -127,7 +127,7 @@ def _score(
 ) -> tuple[float, float]:
     try:
         first, other = _few(sampler, pace, parts)
-    except BatchRaised:  # it only has to be worth a look
+    except BatchRaised:  # this only ranks the pair, so it may go on one by one
         sampler.run, sampler.batched = sampler.one_by_one().run, False
         first, other = _few(sampler, pace, parts)
     glance = apart(first, other)
@@ -140,7 +140,7 @@ def _score(
 
 
 def _few(sampler: Sampler, pace: Pace, parts: int) -> tuple[Outputs, Outputs]:
-    """So many outputs that all pairs and rounds together keep to their share."""
+    """As many outputs as let all pairs and rounds together keep to their share."""
     sampler.draw(0, 1)
     rows = max(4, min(_ROWS, pace.part(_SHARE / parts, sampler)))
     return sampler.both(rows)
@@ -189,7 +189,7 @@ _FIRST_LOOK = 1 << 13
 
 @dataclass
 class Trial:
-    """Events under test, one a parameter, and what was seen of them."""
+    """Events under test, one per parameter, and what was seen of them."""
 
     question: ClaimParameters
     tested: EventComparison
@@ -197,7 +197,7 @@ class Trial:
     shown: tuple[Outputs, Outputs]  # outputs for the picture
 
     def bounds(self) -> list[float]:
-        """For each parameter the bound its event shows."""
+        """For each parameter, the bound that its event shows."""
         found = []
         for place, candidate in enumerate(self.tested.candidates):
             p, q = corners(self.tested.counts(place), self.risk)
@@ -235,7 +235,7 @@ class Trial:
 def hold_trial(
     sampler: Sampler, asked: ClaimParameters, risk: float, pace: Pace, tell: Progress
 ) -> Trial:
-    """A quick look for what only one input gives; else all that there is time for."""
+    """A quick look for what only one input gives; otherwise all that there is time for."""
     tell(0.0, "a first look")
     pace = pace.measured(sampler)
     few, kept = 0, list[Feature]()
@@ -285,7 +285,7 @@ def _quick(
 
 
 def _tested(sampler: Sampler, test: Trial, risk: float, pace: Pace, tell: Progress) -> None:
-    """Draw and count; at doubling sizes, look whether it is enough."""
+    """Draw and count; each time the size doubles, check whether it is enough."""
     each = risk / max(1, len(test.tested.candidates))
     look, at = 1, _FIRST_LOOK
     while not test.tested.drawn or not pace.is_over(sampler):
@@ -321,7 +321,7 @@ def _looks_certain(quick: list[Candidate], first: Outputs, other: Outputs) -> bo
 
 
 def _compared(sampler: Sampler, found: list[list[Candidate]], pace: Pace) -> list[Candidate]:
-    """The best event a parameter by outputs of their own; the weaker ones go on the way."""
+    """The best event for each parameter, on separate outputs; weaker ones are dropped early."""
     fields = [EventComparison.of(some) for some in found if some]
     drop_at = 1 << 14
     drawn = 0
@@ -339,7 +339,7 @@ def _compared(sampler: Sampler, found: list[list[Candidate]], pace: Pace) -> lis
 
 
 def _check_alive(sampler: Sampler, first: Outputs, other: Outputs) -> None:
-    """A function that only ever raises, whatever the input, is not what anybody wants to audit."""
+    """Refuse a function that raises an error whatever the input: nobody wants to audit that."""
     reader = sampler.reader
     kinds = [
         {error_kind(reader, form) for form in np.unique(side.forms)} for side in (first, other)
@@ -357,18 +357,18 @@ def _check_alive(sampler: Sampler, first: Outputs, other: Outputs) -> None:
 
 
 _BARS: Final = 48
-_FEW: Final = 16  # different values, or kinds, that get a bar each
+_FEW: Final = 16  # different values, or kinds, that get one bar each
 _TAIL: Final = 0.002  # on each side, put together into the outermost bars
 
 
 def bars(event: SampledEvent, first: Outputs, other: Outputs) -> tuple[Bar, ...]:
-    """Shares of both inputs' outputs in each bar, and how much of it the event takes."""
+    """The share of each input's outputs in each bar, and how much of the bar the event covers."""
     found = _ranges if event.partition.ordered else _kinds
     return tuple(found(event, first, other))
 
 
 def _kinds(event: SampledEvent, first: Outputs, other: Outputs) -> Iterator[Bar]:
-    """The commonest, where they are many: half of them of the event, half of the rest."""
+    """Bars for kinds; of many, only the commonest: half inside the event and half outside."""
     cut, naming = event.partition, event.feature.words or str
     p, q = (cut.counts(event.feature.column(side)) / max(1, len(side)) for side in (first, other))
     order = np.argsort(-(p + q), kind="stable")
@@ -406,8 +406,8 @@ def _ranges(event: SampledEvent, first: Outputs, other: Outputs) -> Iterator[Bar
 
 
 def _edges(finite: FloatArray, held: NDArray[np.bool_]) -> NDArray[Any]:
-    """Equal bars between the tails: whole numbers in their middle; for others, an edge is where
-    the event begins or ends."""
+    """Bars of equal width between the tails. Whole numbers lie in the middle of a bar; otherwise
+    an edge is where the event begins or ends."""
     low, high = np.quantile(finite, [_TAIL, 1 - _TAIL])
     if low == high:
         low, high = finite.min(), finite.max()
@@ -460,8 +460,8 @@ def audit(
     earlier if more would not add to what is shown. With probability ``confidence``, whatever the
     function is, what is reported is true: an honest claim is called violated at most that
     rarely, provided that calls do not depend on earlier ones. No violation found is not a proof.
-    ``progress(done, words)`` is called now and then with the share of the work that is done, from 0
-    to 1, and what is at work; nothing is if left out.
+    ``progress(done, words)``, if given, is called now and then with the share of the work that is
+    done, from 0 to 1, and what is being done.
 
     >>> import discreet as dp
     >>> honest = dp.RandomizedResponse(epsilon=2)
@@ -471,7 +471,7 @@ def audit(
     >>> finding.violated, 1.5 < finding.lower_bound < 2
     (True, True)
     """
-    import scipy.special  # noqa: F401  (a second, that the clock should not count)
+    import scipy.special  # noqa: F401  (takes a second, which the clock should not count)
 
     subject = Subject.of(run)
     claimed = _read_claim(subject.claimed(claim))

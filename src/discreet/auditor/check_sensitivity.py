@@ -43,11 +43,11 @@ _SHOWN = 8  # different records in a row
 
 @dataclass(frozen=True, eq=False)
 class SensitivityFinding:
-    """How far a function moved between neighbours, at most, among those that were tried.
+    """The farthest that a function moved between neighbours, among those that were tried.
 
     ``found`` is exact; it is infinite where one answer is NaN, an error, or of another shape or
     type, and rounded down for l2. ``worst`` is the pair of datasets, made as small as it can be
-    without losing any of that.
+    without moving any less.
     """
 
     violated: bool
@@ -88,7 +88,7 @@ class SensitivityFinding:
         return f", which is within the tolerance of {float(self.tolerance):.2g} for {kind}"
 
     def to_json(self) -> str:
-        """The same as JSON; records only where they were made up."""
+        """The finding as JSON; it holds records only where they were made up."""
         return json.dumps(
             {
                 "route": "sensitivity search",
@@ -136,8 +136,8 @@ def _length(dataset: Any) -> int:
 # -- chains of neighbours, and where the answer leaps ----------------------------------------------
 # Each dataset on a chain is a neighbour of the next. If the answers at two places are further apart
 # than the number of steps between them allows, some step between is too large, and halving finds
-# it; so does it find a step that stands out, at a size or a sum where something overflows or
-# changes over.
+# it. Halving also finds a step that stands out, at a size or a sum where something overflows or
+# switches.
 
 
 LONGEST = 1024  # steps
@@ -161,7 +161,7 @@ class Chain:
         return len(self.records) - self.first
 
     def at(self, step: int) -> list[Any]:
-        """The dataset after so many steps."""
+        """The dataset after this many steps."""
         done = self.first + step
         rest = [] if self.base is ABSENT else [self.base] * (len(self.records) - done)
         return [*self.records[:done], *rest]
@@ -185,7 +185,7 @@ def chains(changes: Changes, stream: SearchStream) -> Iterator[Chain]:
 
 
 def _rising(edges: tuple[Any, ...]) -> list[Any]:
-    """The same number of copies of each, the smallest first; what is no number comes last."""
+    """The same number of copies of each, the smallest first; NaN comes last."""
     with suppress(TypeError, ValueError):  # records without an order
         edges = tuple(sorted(edges, key=lambda edge: (edge != edge, edge)))
     copies = LONGEST // len(edges)
@@ -193,7 +193,7 @@ def _rising(edges: tuple[Any, ...]) -> list[Any]:
 
 
 def _chain(changes: Changes, records: list[Any], base: Any) -> Chain:
-    """As long as datasets may be."""
+    """A chain as long as datasets may be."""
     sizes = changes.sizes
     if changes.relation is Relation.ADD_REMOVE:
         many = min(sizes.usual, sizes.least + LONGEST)
@@ -231,13 +231,13 @@ def jumps(
         middle = (low + high) // 2
         halves = [steep(low, middle), steep(middle, high)]
         if _level(halves[0], halves[1]):
-            continue  # a straight line, as far as this tells
+            continue  # a straight line, as far as this shows
         heappush(parts, (-halves[0], low, middle))
         heappush(parts, (-halves[1], middle, high))
 
 
 def _level(one: Distance, other: Distance) -> bool:
-    """Equal, but for what floats round off."""
+    """Whether both are equal, up to the rounding of floats."""
     if math.isinf(one) or math.isinf(other):
         return False
     x, y = Fraction(one), Fraction(other)
@@ -258,7 +258,7 @@ _SEARCHING = 0.8  # of the seconds; the rest is for making the worst pair small
 
 @dataclass(frozen=True)
 class RaisedAnswer:
-    """A function's answer when it has none."""
+    """What stands for the answer of a function that raised an error."""
 
     kind: str
 
@@ -306,7 +306,7 @@ class Search:
         return self.seconds is not None and self.spent >= self.seconds
 
     def run(self) -> None:
-        """Until tries or seconds are used up, or nothing worse can come."""
+        """Search until tries or seconds are used up, or nothing worse can be found."""
         for pair in self._pairs():
             if self._over(_SEARCHING) or self._hopeless():
                 return
@@ -331,7 +331,7 @@ class Search:
         return MeasuredPair(pair, moved.size(self.norm), exceeds, (x, y))
 
     def answer(self, data: Any) -> Any:
-        """What f says; an error is an answer too. The data is a copy: f may change it."""
+        """What f returns; an error is an answer too. f gets a copy, as it may change the data."""
         try:
             with np.errstate(all="ignore"):
                 return self.f(copy.copy(data))
@@ -339,8 +339,8 @@ class Search:
             return RaisedAnswer(type(error).__name__)
 
     def shrink(self) -> MeasuredPair:
-        """The worst pair with as few and as simple records as show the same distance, but for
-        what floats round off."""
+        """The worst pair, with the fewest and simplest records found that show the same distance,
+        up to the rounding of floats."""
         assert self.worst is not None
         seen, left = self.worst, _SHRINKS
         least = seen.distance if math.isinf(seen.distance) else seen.distance / (1 + TOLERANCE)
@@ -391,7 +391,8 @@ class Search:
         return self.worst is not None and math.isinf(self.worst.distance)
 
     def _keep(self, seen: MeasuredPair) -> None:
-        """Among the best; of two equally far apart, the later one, so that climbing moves on."""
+        """Keep it if it is among the best; a later one replaces one just as far apart, so that
+        climbing moves on."""
         if self.worst is None or _rank(seen) > _rank(self.worst):
             self.worst = seen
         others = [one for one in self.best if one.distance != seen.distance]
@@ -495,7 +496,7 @@ add-remove. That is not a proof
     )
     begun = time.monotonic()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a mean of nothing, say: what counts is the answer
+        warnings.simplefilter("ignore")  # about the mean of nothing, say: what counts is the answer
         search.run()
         if search.worst is None or not (search.answered or search.worst.exceeds):
             raise InvalidArgument(
@@ -525,7 +526,7 @@ add-remove. That is not a proof
 
 
 def _check_numeric(search: Search) -> None:
-    """Text has no sensitivity, and neither has nothing."""
+    """Refuse a function that returns no numbers: text and None have no sensitivity."""
     assert search.worst is not None
     given = [one for one in search.worst.answers if not isinstance(one, RaisedAnswer)]
     if search.answered and not search.numeric:
@@ -538,7 +539,7 @@ def _check_numeric(search: Search) -> None:
 
 
 def _check_exact(search: Search) -> None:
-    """A function with noise in it moves by itself, and everything would look broken."""
+    """Refuse a function with noise in it: it moves by itself, so everything would look broken."""
     assert search.worst is not None
     datasets = search.worst.pair.datasets(search.changes.domain)
     for data, x in zip(datasets, search.worst.answers, strict=True):
@@ -557,14 +558,14 @@ def _check_exact(search: Search) -> None:
 
 
 def _norm(norm: Norm) -> Norm:
-    """One that measures a whole answer."""
+    """Check that the norm is one that measures a whole answer."""
     if read_norm(norm) != "range":
         return norm
     raise InvalidArgument(
         name="norm",
         expected='"l1" or "l2" or "linf" or "l0"',
         given='"range"',
-        hint="of scores, see dp.replay",
+        hint="for scores, see dp.replay",
     )
 
 

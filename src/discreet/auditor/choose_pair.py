@@ -15,14 +15,14 @@ from discreet.numeric.balls import lower, precision
 Pair = tuple[Any, Any]
 
 _SIMPLE, _FURTHEST = 3, 3
-_DIGITS = 9  # of a distance: pairs that agree in so many are one pair, moved elsewhere
+_DIGITS = 9  # of a distance: pairs that agree to this many are one pair, moved elsewhere
 
 
 def distinguishing_pairs(mechanism: Any, claim: Guarantee) -> list[Pair]:
     """The simplest neighbours of the exact route, and those furthest apart in total variation.
 
-    Those with the largest ε are others: what tells them apart may come once in a million outputs,
-    and code without any noise may answer both alike.
+    The pair with the largest ε is not sought: what tells it apart may come once in a million
+    outputs, and code without any noise may answer both alike.
 
     >>> import discreet as dp
     >>> noisy = dp.Exponential(sensitivity=1, epsilon=1)

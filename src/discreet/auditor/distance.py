@@ -1,8 +1,8 @@
 """How far apart two answers are, exactly: no rounding may hide a difference, or make one up.
 
-Numbers are compared as rationals: of integers of any length, and of floats as the dyadic numbers
-they are. Whatever is not a number on both sides (NaN, infinity, text, another shape, type or set of
-keys) is no distance at all, since no noise that is added to numbers hides it.
+Numbers are compared as rationals: integers of any length, and floats as the dyadic numbers they
+are. Whatever is not a number on both sides (NaN, infinity, text, another shape, type or set of
+keys) has no distance at all, since no noise that is added to numbers hides it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from discreet.errors import InvalidArgument
 
 Objects = NDArray[Any]  # of integers and Fractions
 
-# A float is a rounded result, and the last bits of it are not what a claim is about: a sensitivity
-# that is off by this factor moves ε by as little. Integers are compared exactly, but for roots.
+# A float is a rounded result, and its last bits are not what a claim is about: a sensitivity that
+# is off by this factor moves ε by as little. Integers are compared exactly, except for roots.
 TOLERANCE = Fraction(1, 10**9)
 
 _NUMBERS = (int, float, Fraction, Decimal, np.integer, np.floating, np.bool_)
@@ -55,8 +55,8 @@ class Move:
         return self._length(norm) ** 2
 
     def exceeds(self, bound: Fraction, norm: Norm, *, tolerance: Fraction = TOLERANCE) -> bool:
-        """Is it longer than that?"""
-        slack = 1 + tolerance if self.floats or norm == "l2" else 1  # who claims √3 rounds it
+        """Is it longer than the bound?"""
+        slack = 1 + tolerance if self.floats or norm == "l2" else 1  # a claim of √3 is rounded
         return self.square(norm) > (bound * slack) ** 2
 
     def _length(self, norm: Norm) -> Fraction:
@@ -194,7 +194,7 @@ def _move_of_others(x: Any, y: Any) -> Move | Apart:
     except Exception:
         same = False
     nothing = Move(np.zeros(0, object), False)
-    return nothing if same else Apart("type", "they are no numbers, and differ")
+    return nothing if same else Apart("type", "they are not numbers, and differ")
 
 
 def _sqrt_down(x: Fraction) -> Fraction:

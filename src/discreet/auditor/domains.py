@@ -65,16 +65,16 @@ class SearchStream:
         return (self.word() << 64 | self.word()) % n
 
     def choose(self, items: Sequence[T]) -> T:
-        """One of some things."""
+        """One of the items."""
         return items[self.below(len(items))]
 
     def picks(self, items: Sequence[T], many: int) -> list[T]:
-        """So many of them, with repetitions; at most 256 are told apart."""
+        """This many of the items, with repetitions; only the first 256 are ever picked."""
         data = b"".join(self.word().to_bytes(8, "big") for _ in range(-(-many // 8)))
         return [items[byte % len(items)] for byte in data[:many]]
 
     def order(self, items: Sequence[T]) -> list[T]:
-        """All of them, in some order."""
+        """All the items, in some order."""
         left = list(items)
         for i in range(len(left) - 1, 0, -1):
             j = self.below(i + 1)
@@ -151,7 +151,7 @@ class NumberDomain:
 
     @cached_property
     def edges(self) -> tuple[Any, ...]:
-        """The ends, what is not a number, then what rounds or wraps."""
+        """The ends, NaN and infinities, then numbers that round or wrap."""
         lower, upper = self.lower, self.upper
         if self.whole:
             middle = (lower + upper) // 2
@@ -164,7 +164,7 @@ class NumberDomain:
         return tuple({x.hex(): x for x in found}.values())  # 0.0 and −0.0 are two
 
     def draw(self, stream: SearchStream) -> Any:
-        """An edge, anywhere, or of any magnitude."""
+        """An edge, a number from anywhere between the ends, or one of any magnitude."""
         way = stream.below(10)
         if way < 3:
             return stream.choose(self.edges)
@@ -176,14 +176,14 @@ class NumberDomain:
         return self._fit(size if stream.below(2) else -size)
 
     def spread(self, stream: SearchStream, many: int) -> list[Any]:
-        """Anywhere between the ends, as evenly as chance has it."""
+        """Numbers between the ends, spread as evenly as chance makes them."""
         if self.whole:
             return [self.lower + stream.below(self.upper - self.lower + 1) for _ in range(many)]
         shares = [stream.unit() for _ in range(many)]
         return [self._fit(self.lower + u * self._half + u * self._half) for u in shares]
 
     def near(self, record: Any, stream: SearchStream) -> Any:
-        """A step, a quarter, a factor of two away."""
+        """A number a step, a quarter or a factor of two away."""
         if record != record or record in (math.inf, -math.inf):
             return stream.choose(self.edges)
         way = stream.below(6)
@@ -200,7 +200,7 @@ class NumberDomain:
 
     @property
     def _half(self) -> float:
-        """Half of the width; the whole one may be no double."""
+        """Half of the width; the whole width may not fit in a double."""
         return float(self.upper) / 2 - float(self.lower) / 2
 
     def _inside(self, values: Sequence[Any]) -> list[Any]:
@@ -227,7 +227,7 @@ class RecordDomain(Protocol):
 
     @property
     def edges(self) -> tuple[Any, ...]:
-        """Records that are likely to hurt, the likeliest first."""
+        """Records that are likely to cause trouble, the likeliest first."""
         ...
 
     @property
@@ -253,13 +253,13 @@ class RecordDomain(Protocol):
         ...
 
     def dataset(self, records: Sequence[Any]) -> Any:
-        """Records as a function of data gets to see them."""
+        """Records in the form in which a function of data receives them."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """Values that were listed, or the records of datasets that were."""
+    """Values that were listed, or the records of datasets that were listed."""
 
     values: tuple[Any, ...]
     starts: tuple[tuple[Any, ...], ...] = ()
@@ -268,21 +268,21 @@ class Listed:
 
     @property
     def edges(self) -> tuple[Any, ...]:
-        """The first and the last, and some between."""
+        """The first and the last value, and some in between."""
         step = max(1, len(self.values) // _MOST_EDGES)
         return (self.values[0], self.values[-1], *self.values[1:-1:step])
 
     def draw(self, stream: SearchStream) -> Any:
-        """One of them."""
+        """One of the values."""
         return stream.choose(self.values)
 
     def spread(self, stream: SearchStream, many: int) -> list[Any]:
-        """All in turn."""
+        """All values in turn."""
         first = stream.below(len(self.values))
         return [self.values[(first + i) % len(self.values)] for i in range(many)]
 
     def near(self, record: Any, stream: SearchStream) -> Any:
-        """Another."""
+        """Any value: none is nearer than another."""
         return stream.choose(self.values)
 
     def dataset(self, records: Sequence[Any]) -> Any:
@@ -304,21 +304,21 @@ class Made:
 
     @property
     def edges(self) -> tuple[Any, ...]:
-        """From corners of the cube, and its middle."""
+        """Records made from corners of the cube, and from its middle."""
         ends = (0.0, 1 - 2.0**-53, 0.5)
         corners = itertools.islice(itertools.product(ends, repeat=self.arity), _MOST_EDGES)
         return tuple(self.make(*corner) for corner in corners)
 
     def draw(self, stream: SearchStream) -> Any:
-        """From anywhere."""
+        """A record made from any point of the cube."""
         return self.make(*(stream.unit() for _ in range(self.arity)))
 
     def spread(self, stream: SearchStream, many: int) -> list[Any]:
-        """Each from anywhere."""
+        """Records each made from any point."""
         return [self.draw(stream) for _ in range(many)]
 
     def near(self, record: Any, stream: SearchStream) -> Any:
-        """From anywhere else."""
+        """A record made from any other point."""
         return self.draw(stream)
 
     def dataset(self, records: Sequence[Any]) -> Any:
@@ -337,12 +337,12 @@ class Columns:
 
     @property
     def invented(self) -> bool:
-        """Is every column?"""
+        """Are the values of every column made up?"""
         return all(column.invented for column in self.columns)
 
     @property
     def edges(self) -> tuple[Any, ...]:
-        """Extremes with extremes, then one column at its edges at a time."""
+        """Rows of extremes, then rows with one column at its edges at a time."""
         ends = [column.edges[:2] for column in self.columns]
         corners = itertools.islice(itertools.product(*ends), 16)
         base = tuple(column.edges[0] for column in self.columns)
@@ -447,12 +447,12 @@ def _arity(function: Callable[..., Any]) -> int:
 
 # -- pairs, and small changes to them --------------------------------------------------------------
 # A dataset is a multiset, so that neighbours are two lists with all but one record in common, in
-# any order: a function that minds the order is one that a person moves by moving to another place.
+# any order: if a function depends on the order, a person can move it by taking another place.
 
 
 ABSENT: Final = object()
-# Unless sizes are given: in all shapes, and where integers wrap. Sums of floats are left to right
-# within 10⁻⁹ of their claim up to about 2,000 records, and so are not accused by default.
+# Unless sizes are given: in all shapes, and where integers wrap. Sums of floats from left to right
+# are within 10⁻⁹ of their claim up to about 2,000 records, so they are not accused by default.
 LARGEST: Final = 1024
 WIDEST: Final = 4096
 _VALUES: Final = 8
@@ -465,7 +465,7 @@ class Sizes:
 
     least: int
     most: int
-    usual: int  # most, but where integers wrap
+    usual: int  # the most, except where integers wrap
 
     @classmethod
     def read(cls, size: int | tuple[int, int] | None, relation: Relation) -> Sizes:
@@ -483,7 +483,7 @@ class Sizes:
                 name="size",
                 expected="room for two neighbours",
                 given=f"from {least:,} to {most:,} records",
-                hint="under add-remove one of them has a record more",
+                hint="under add-remove one of them has one more record",
             )
         return cls(max(least, int(replaced)), most, most)
 
@@ -508,7 +508,7 @@ class NeighbourPair:
         return first, _ordered(second, self.order)
 
     def in_words(self, *, shown: bool) -> str:
-        """What the second one has that the first one has not.
+        """What the second one has that the first does not.
 
         >>> NeighbourPair((1, 1), 3, 4, order=REVERSED).in_words(shown=True)
         'worst[1] has 4 where worst[0] has 3, and another order'
@@ -522,7 +522,7 @@ class NeighbourPair:
         return told + (", and another order" if self.order != KEPT else "")
 
     def datasets(self, domain: RecordDomain) -> tuple[Any, Any]:
-        """As a function of data gets to see them."""
+        """Both, in the form in which a function of data receives them."""
         first, second = self.lists()
         return domain.dataset(first), domain.dataset(second)
 
@@ -543,7 +543,7 @@ def _ordered(records: list[Any], order: int) -> list[Any]:
 
 @dataclass(frozen=True)
 class Changes:
-    """Small changes of a pair that keep it one of neighbours."""
+    """Small changes to a pair that leave its two datasets neighbours."""
 
     domain: RecordDomain
     relation: Relation
@@ -556,11 +556,11 @@ class Changes:
         return self.sizes.least <= smaller and len(pair.both) + 1 <= self.sizes.most
 
     def fresh(self, stream: SearchStream, turn: int) -> NeighbourPair:
-        """A new pair: small ones at first."""
+        """A new pair; the first ones are small."""
         least = self.sizes.least - (self.relation is Relation.REPLACE)
         room = 2 ** stream.below(2 + min(turn // 50, self.sizes.usual.bit_length()))
         many = min(max(least, 0) + stream.below(room), self.sizes.usual - 1)
-        if stream.below(3) == 0:  # all different: some are where nobody looks
+        if stream.below(3) == 0:  # all different: some lie where nobody looks
             both = tuple(self.domain.spread(stream, many))
         else:
             # Of few different values, so that some are equal: these round in the same direction.
@@ -571,7 +571,7 @@ class Changes:
         )
 
     def changed(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
-        """One thing about it is another."""
+        """The pair with one thing about it changed."""
         ways: list[Callable[[NeighbourPair, SearchStream], NeighbourPair]] = [
             self._other_right,
             self._other_left,
@@ -638,8 +638,8 @@ class Changes:
 
 # -- pairs to start a search from ------------------------------------------------------------------
 # Small ones at the edges, then the shapes that known bugs have. Names in comments are those of the
-# catalogue of attacks: B1 wraps, B2 rounds, B3 minds the order, B7 minds a size, B8 minds
-# neighbours in order.
+# catalogue of attacks: B1 wraps, B2 rounds, B3 depends on the order, B7 on a size, B8 on neighbours
+# in the order.
 
 
 _FEW = 24  # edges that are paired with each other
@@ -664,7 +664,7 @@ def starts(changes: Changes) -> Iterator[NeighbourPair]:
 
 
 def _in_turn(shapes: list[Iterator[NeighbourPair]]) -> Iterator[NeighbourPair]:
-    """One of each kind, again and again: no kind has to wait for another to end."""
+    """One of each kind in turn, so that no kind has to wait for another to end."""
     while shapes:
         turns = [(shape, next(shape, None)) for shape in shapes]
         yield from (pair for _, pair in turns if pair is not None)
@@ -672,7 +672,7 @@ def _in_turn(shapes: list[Iterator[NeighbourPair]]) -> Iterator[NeighbourPair]:
 
 
 def _sides(changes: Changes, edges: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
-    """What differs: a record that comes, or one in place of another."""
+    """What differs: a record that is added, or one that replaces another."""
     if changes.relation is Relation.ADD_REMOVE:
         yield from ((ABSENT, edge) for edge in edges)
         return
@@ -686,7 +686,7 @@ def _alone(changes: Changes, base: tuple[Any, ...]) -> Iterator[NeighbourPair]:
 
 
 def _listed(changes: Changes) -> Iterator[NeighbourPair]:
-    """From each dataset that was given, one record goes, or becomes another."""
+    """Each dataset that was given, with one record removed or replaced."""
     for records in changes.domain.starts:
         for i, record in islice(enumerate(records), 50):
             rest = (*records[:i], *records[i + 1 :])
@@ -699,7 +699,7 @@ def _listed(changes: Changes) -> Iterator[NeighbourPair]:
 
 
 def _beside(changes: Changes, least: int) -> Iterator[NeighbourPair]:
-    """B1: next to one or more copies of an edge."""
+    """B1: a record next to one or more copies of an edge."""
     edges = changes.domain.edges
     for many in (1, 2, 3):
         sides = list(_sides(changes, edges[:8]))
@@ -731,7 +731,7 @@ def _ladder(changes: Changes, domain: NumberDomain, many: int) -> Iterator[Neigh
 
 
 def _wrapping(changes: Changes, domain: NumberDomain) -> Iterator[NeighbourPair]:
-    """B1: as many copies of an end as a type holds, and one that it does not."""
+    """B1: as many copies of an end as a type can add up, and one more."""
     if not domain.whole:
         return
     ends = ((domain.upper, domain.lower), (domain.lower, domain.upper))
@@ -788,11 +788,11 @@ def neighbours(
     size: int | tuple[int, int] | None = None,
     shuffled: bool = True,
 ) -> Iterator[tuple[Any, Any]]:
-    """Pairs of neighbouring datasets, nasty ones first, the same ones in every run.
+    """Pairs of neighbouring datasets, the most troublesome first, the same ones in every run.
 
-    What ``domain`` can be, see above. ``size`` is the largest number of
-    records, or (least, most); under replace a single number is the public size. Unless
-    ``shuffled`` is False, neighbours may also come in different orders.
+    What ``domain`` can be is listed above. ``size`` is the largest number of records, or
+    (least, most); under replace a single number is the public size. Unless ``shuffled`` is
+    False, neighbours may also come in different orders.
 
     >>> for x, y in neighbours((0.0, 1.0), "add-remove", tries=3):
     ...     print(x, y)

@@ -44,7 +44,7 @@ class Witness:
 
     @property
     def other_hits(self) -> tuple[int, int]:
-        """The same under the other input."""
+        """How often it was seen under the other input, and in how many runs."""
         return self.counts.other_hits, self.counts.other_n
 
     @property
@@ -53,9 +53,9 @@ class Witness:
         return self.counts.other_hits == 0 < self.counts.hits
 
     def replay(self, run: Run, *, samples: int = 100_000, batched: bool = False) -> Replayed:
-        """Draw anew from both inputs and test this event alone, at the same confidence.
+        """Draw again from both inputs and test this event alone, at the same confidence.
 
-        ``run`` is what was audited, or what was repaired since.
+        ``run`` is what was audited, or a version repaired since.
         """
         many = integer(samples, name="samples", minimum=1)
         run, batched = Subject.of(run).drawn(batched)
@@ -151,7 +151,7 @@ class Finding:
 
     @property
     def least_tests(self) -> int:
-        """How many outputs a side it takes to refute the claim by an event that only one input
+        """How many outputs per side it takes to refute the claim by an event that only one input
         gives, and always gives."""
         n = 1
         while n < 1 << 40 and not self._could_show(n):
@@ -164,7 +164,7 @@ class Finding:
 
     @property
     def too_few(self) -> bool:
-        """Whether so few outputs were tested that no function could have been found out."""
+        """Whether so few outputs were tested that no violation could have been found."""
         return self.witness is not None and not self._could_show(self.witness.counts.n)
 
     def _could_show(self, n: int) -> bool:
@@ -241,7 +241,7 @@ class Finding:
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as plain values: no input is in it, of outputs what the event names."""
+        """The finding as plain values: without inputs, and of outputs only what the event names."""
         witness = self.witness
         return {
             "claim": json.loads(self.claim.to_json()),

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT, _BAR = 560, 280, 34
 _LINE = 92  # letters below the title
 _LONGEST = 40  # letters of a label
-_HEAD, _CONTEXT = 10, 6  # of them, from where a cut one begins, and before it differs from others
+_HEAD, _CONTEXT = 10, 6  # of a cut label: letters from its start, and before it differs from others
 _EVENT_LETTERS = 260  # of an event below the title
-_MOST_EXPONENT = 700.0  # of e, that a float can hold
-_NOTHING = 1e-6  # a share that is not worth telling
+_MOST_EXPONENT = 700.0  # of e, such that the power is still a float
+_NOTHING = 1e-6  # a share that is not worth mentioning
 _LONG = 64  # letters of all labels together that fit side by side
 _COLOURS: Final = ("#3f7fbf", "#e08a3c")  # of pair[0] and of pair[1]
 _GROUND: Final = "#f4d9d6"
@@ -35,7 +35,7 @@ _SYMBOLS: Final = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "tv": "total variat
 
 
 def plot(finding: Finding) -> Plot:
-    """Two histograms; what belongs to the witness's event stands before a shaded ground."""
+    """Two histograms; what belongs to the witness's event has a shaded background."""
     bars = finding.bars
     feature = "" if finding.witness is None else finding.witness.event.feature.name
     if not bars:
@@ -48,7 +48,7 @@ def plot(finding: Finding) -> Plot:
 
 
 def _words(finding: Finding) -> tuple[str, list[str]]:
-    """Title and subtitle: what was found, of which event, and what it is not."""
+    """Title and subtitle: what was found, for which event, and what that does not prove."""
     found = f"{_SYMBOLS.get(finding.parameter, finding.parameter)} ≥ {finding.lower_bound:.4g}"
     drawn = f"{finding.samples:,} outputs of each input; confidence 1 − {finding.risk:.2g}"
     if finding.violated:
@@ -67,7 +67,7 @@ def _words(finding: Finding) -> tuple[str, list[str]]:
 
 
 def _why(finding: Finding, witness: Witness) -> list[str]:
-    """What makes it a violation, where a claim in ε says it as a factor."""
+    """What makes it a violation, as a factor, for a claim in ε."""
     if not finding.violated or finding.parameter != "epsilon":
         return []
     allowed, ratio = (
@@ -109,7 +109,7 @@ def _steps(bars: Sequence[Bar]) -> list[dict[str, Any]]:
 
 
 def _of_labels(bars: Sequence[Bar], feature: str) -> Any:
-    """Two bars a label, upright if the labels are short."""
+    """Two bars per label, upright if the labels are short."""
     alt = altair()
 
     names = _short([bar.words for bar in bars])
@@ -138,7 +138,7 @@ def _of_labels(bars: Sequence[Bar], feature: str) -> Any:
     ground = ground.encode(
         **{along: place, across: alt.value(0), f"{across}2": alt.value(length)}, color=colour
     )
-    # Both bars together are narrower than their place, so the shade is seen on either side.
+    # Both bars together are narrower than their slot, so the shade is seen on either side.
     beside = alt.Scale(domain=list(_NAMES), paddingOuter=0.5)
     places = {
         along: place,
@@ -174,13 +174,13 @@ def _shares(bars: Sequence[Bar]) -> dict[str, Any]:
 
 
 def _held(bars: Sequence[Bar]) -> list[bool]:
-    """The bars that belong to the event: mostly, or, if that is none, at all."""
+    """The bars that mostly belong to the event or, if there are none, those that do in part."""
     mostly = [bar.inside >= 0.5 for bar in bars]
     return mostly if any(mostly) else [bar.inside > 0 for bar in bars]
 
 
 def _spans(bars: Sequence[Bar]) -> list[tuple[float | None, float | None]]:
-    """The ranges that belong to the event, neighbours put together."""
+    """The ranges that belong to the event, with neighbouring ones joined."""
     spans: list[tuple[float | None, float | None]] = []
     for bar, is_in in zip(bars, _held(bars), strict=True):
         if is_in and spans and spans[-1][1] == bar.start:
@@ -191,13 +191,13 @@ def _spans(bars: Sequence[Bar]) -> list[tuple[float | None, float | None]]:
 
 
 def _short(labels: list[str]) -> list[str]:
-    """Labels that fit and stay apart: cut around where they differ; equal ones get a number."""
+    """Labels that fit and stay distinct: cut around where they differ; equal ones get a number."""
     cut = [_around(one, _apart(one, labels), _LONGEST) for one in labels]
     return [f"{one} ({i + 1})" if cut.count(one) > 1 else one for i, one in enumerate(cut)]
 
 
 def _apart(label: str, labels: list[str]) -> int:
-    """The letter by which it differs from all others."""
+    """The position of the first letter by which it differs from all others."""
     return max((_alike(label, one) for one in labels if one != label), default=0)
 
 

@@ -1,7 +1,7 @@
-"""What a pipeline tells an auditor that replays it: which exact values met noise, what came out.
+"""What a pipeline reports to an auditor that replays it: exact values that met noise, and outputs.
 
 `Recorder` is all that code under audit has to know. A pipeline gets one as its second argument; a
-Session finds the one in force with `current`. Outside of a replay there is none, and nothing is
+Session finds the one in force with `current`. Outside a replay there is none, and nothing is
 recorded.
 """
 
@@ -44,20 +44,20 @@ class Recorder(Protocol):
         ``values`` is a number, an array, or a dict of numbers by key. ``sensitivity`` is a number
         in ``norm``, or several at once: a `Sensitivity`, or ``{"l1": 3, "linf": 1}``; 0 says that
         the values are public. ``noise`` is whatever decides the noise (a scale, a name): it must
-        be the same for neighbours, and so must the ``question``, where one is asked that could be
-        another, such as a filter. ``absent`` is what a missing key of a dict counts as; without
-        it, neighbours must have the same keys.
+        be the same for neighbours, and so must the ``question``, if what is asked can vary, as a
+        filter can. ``absent`` is what a missing key of a dict counts as; without it, neighbours
+        must have the same keys.
         """
         ...
 
     def released(self, name: str, output: T, *, drawn: bool = False) -> T:
         """The ``output`` was released; go on with what this returns.
 
-        In the first run that is the output itself, in the second one that of the first: so what
-        follows is compared given the same answers, as the theorem on composition does. Where every
+        In the first run that is the output itself, in the second that of the first run: what
+        follows is compared given the same answers, as in the theorem on composition. Where every
         noisy value passes through here, what a pipeline returns must be equal, too. What was
-        released has the ``name`` of what reached its noise; ``drawn`` says that there is no such
-        thing, since it is random and was drawn without a look at the data, as a salt is.
+        released has the ``name`` of what reached its noise; ``drawn`` says that nothing did, since
+        the output is random and was drawn without looking at the data, as a salt is.
         """
         ...
 

@@ -30,7 +30,7 @@ from discreet.hints import spelled
 from discreet.numeric.exact import non_negative
 from discreet.sensitivity import Sensitivity
 
-# -- what one run told the recorder ----------------------------------------------------------------
+# -- what one run reported to the recorder ---------------------------------------------------------
 
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """Something that came out, as this run had it, whatever it went on with."""
+    """Something that was released, as this run computed it, whatever value it went on with."""
 
     name: str
     output: Any
@@ -104,7 +104,7 @@ class Notes:
         return earlier
 
     def _step(self, what: str, name: str) -> int:
-        """How often it was taken before."""
+        """Record a step; the number of times it was taken before."""
         self.steps.append((what, name))
         self._seen[what, name] += 1
         return self._seen[what, name] - 1
@@ -145,7 +145,7 @@ def snapshot(values: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """The same value, which does not change when the pipeline goes on."""
+    """A copy of any value that the pipeline could change later, if it can be copied."""
     if isinstance(value, np.ndarray | list | tuple | dict | set):
         try:
             return copy.deepcopy(value)
@@ -156,7 +156,7 @@ def copied(value: Any) -> Any:
 
 # -- two outputs of any type, part by part ---------------------------------------------------------
 # Where they differ, in form or in value. A part is named by the places that lead to it, (1, 0)
-# being the first part of the second: keys may be data, and are not told.
+# being the first part of the second: keys may be data, and are not shown.
 
 
 Place = tuple[int, ...]
@@ -195,7 +195,7 @@ def unlike(x: Any, y: Any, place: Place = ()) -> Iterator[Unlike]:
         yield place, "form"
     elif isinstance(x, Mapping):
         if [(type(key), key) for key in x] != [(type(key), key) for key in y]:
-            yield place, "form"  # another order tells as well as another key
+            yield place, "form"  # another order reveals as much as another key
             return
         yield from _parts(x.values(), y.values(), place)
     elif _divided(x) or _divided(y):
@@ -249,19 +249,19 @@ def _form(value: Any) -> Any:
 
 
 def dtype(value: Any) -> str | None:
-    """The type that a caller gets to see; lists hold what Python has."""
+    """The type of numbers that a caller sees; None for lists, which hold Python's own."""
     kind = getattr(value, "dtype", None)
     return None if kind is None else str(kind)
 
 
 def _same(x: Any, y: Any) -> bool:
-    """NaN equals NaN, 0.0 is not −0.0."""
+    """Equality for which NaN equals NaN, and 0.0 is not −0.0."""
     moved = move(x, y)
     return isinstance(moved, Move) and moved.size("l0") == 0 and _signs(x) == _signs(y)
 
 
 def _signs(value: Any) -> bytes:
-    """Of zeros, too: 0.0 and −0.0 are equal, and print differently."""
+    """The signs of floats, zeros included: 0.0 and −0.0 are equal, but print differently."""
     array = numbers(value)
     if array is None or array.dtype.kind not in "fO" or family(array) != "floats":
         return b""
@@ -322,7 +322,7 @@ def _alike_objects(x: Any, y: Any) -> bool:
 
 
 def _held(function: FunctionType) -> list[Any]:
-    """What a function brings along."""
+    """The values that a function holds: its closure and its defaults."""
     return [*(cell.cell_contents for cell in function.__closure__ or ()), function.__defaults__]
 
 
@@ -342,12 +342,12 @@ class RecordedRun:
     """One run: what was recorded, and what came out."""
 
     notes: Notes
-    output: Any  # as `plain` has it
+    output: Any  # as `plain` returns it
     error: BaseException | None
 
     @property
     def whole(self) -> bool:
-        """Was everything released that reached the noise?"""
+        """Was everything that reached the noise released through the recorder?"""
         names = {release.name for release in self.notes.outputs}
         return bool(names) and all(point.name in names for point in self.notes.points)
 
@@ -392,7 +392,7 @@ def reaches(a: RecordedRun, b: RecordedRun) -> Iterator[Reach]:
 
 
 def _aligned(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Point, Point]]:
-    """Points up to where the ways part."""
+    """Pairs of points, up to where the two runs diverge."""
     for one, other in zip(a.notes.points, b.notes.points, strict=False):
         if one.name != other.name:
             return
@@ -406,7 +406,7 @@ def _paths(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
     steps = zip(ways[0], ways[1], strict=False)
     place = next((i for i, (one, other) in enumerate(steps) if one != other), shorter)
     if place == shorter and (len(ways[0]) == len(ways[1]) or _error(a) != _error(b)):
-        return  # an error on one side cuts a way short, and is told as an error
+        return  # an error on one side cuts a run short, and is reported as an error
     counts = [len(run.notes.points) for run in (a, b)]
     same = sum(what == "reached" for what, _ in ways[0][:place])
     yield (
@@ -486,7 +486,7 @@ def _bare(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
 
 
 def _unnoised(run: RecordedRun) -> Iterator[tuple[Key, Point]]:
-    """Where exactly that was released which had reached the noise."""
+    """Points whose release is exactly what had reached the noise."""
     reached = {(point.name, point.nth): point for point in run.notes.points}
     for one in run.notes.outputs:
         point = reached.get((one.name, one.nth))
@@ -526,7 +526,7 @@ def _outputs(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]
 def _misfit(a: RecordedRun, b: RecordedRun) -> bool:
     """Did one run fail, and only it, after an answer that does not fit its own data?
 
-    Repeated from the other one, such an answer is not what it could ever have released.
+    The answer was repeated from the other run, and this one could never have released it.
     """
     for one, other in ((a, b), (b, a)):
         script = one.notes.script
@@ -544,12 +544,12 @@ def _error(run: RecordedRun) -> str | None:
 
 
 def _message(run: RecordedRun) -> str:
-    """Without addresses in memory, which are never the same."""
+    """The error's message without memory addresses, which are never the same."""
     return _ADDRESS.sub("", str(run.error))
 
 
 def _kind(point: Point) -> tuple[str, str | None] | None:
-    """The type of the numbers that reach noise: it is often that of the answer."""
+    """The type of the numbers that reach noise, which is often that of the answer."""
     array = None if isinstance(point.values, Mapping) else numbers(point.values)
     return None if array is None or not array.size else (family(array), dtype(point.values))
 
@@ -557,7 +557,7 @@ def _kind(point: Point) -> tuple[str, str | None] | None:
 # -- what is random by itself ----------------------------------------------------------------------
 # Before anything is called a violation: does it also differ between runs on the same input? A time
 # stamp, a name that is drawn, noise that was not handed to the recorder: what is random by itself
-# differs between neighbours, and between a dataset and itself. It is not compared, and named.
+# differs between neighbours, and between two runs on one dataset. It is named, and not compared.
 
 
 Again = Callable[[RecordedRun, bool], RecordedRun]
@@ -565,7 +565,7 @@ Again = Callable[[RecordedRun, bool], RecordedRun]
 
 _INSIDE = 6  # more runs on either input, if something differs that reached the noise
 _BESIDE = 20  # if something differs that came out beside it
-# If noise was nowhere to be seen. Noise that is zero 98 times in 100 shows with probability
+# If no noise was seen. Noise that is zero 98 times in 100 shows with probability
 # 1 − 0.98¹⁰⁰⁰ > 1 − 2·10⁻⁹; in fewer runs it may be noise on a grid that is seldom anything else.
 _BARE = 1000
 _BARE_SECONDS = 10.0
@@ -585,10 +585,10 @@ class RunPair:
 def settled(
     turn: RunPair, loose: set[Key], sure: set[Key], again: Again, *, repeats: bool
 ) -> Iterator[tuple[Key, Difference]]:
-    """What is left of the differences after more runs, and put in `sure`; what is random by itself
-    is put in `loose`.
+    """The differences that remain after more runs, which are added to `sure`; what is random by
+    itself is added to `loose`.
 
-    ``repeats`` says that the noise does, so that one more run says as much as many.
+    ``repeats`` says that the noise repeats, so that one more run says as much as many.
     """
     left = [one for one in differences(turn.a, turn.b) if not covered(one[0], loose)]
     new = [key for key, _ in left if key not in sure]
@@ -626,7 +626,7 @@ def _without_noise(
     sure: set[Key],
     again: Again,
 ) -> Iterator[tuple[Key, Difference]]:
-    """Where no run has shown noise. Where a law is known that is no violation, and looks odd."""
+    """Where no run has shown noise. With a known law that is no violation, only suspicious."""
     known = {("bare", one.name, one.nth) for one in turn.a.notes.points if _has_law(one.noise)}
     bare = [one for one in found if one[0][0] == "bare"]
     keys, most = {key for key, _ in bare}, _BARE if {key for key, _ in bare} - known else _KNOWN
@@ -710,8 +710,8 @@ def replay(
     ...     recorder.reached("total", total, sensitivity=10)       # and then gets noise
     >>> print(replay(clamped_sum, pair=([3, 4], [3, 4, -50])))
     violated: 1 difference between pair[0] and pair[1] that the noise does not hide
-    - total: pair[0] and pair[1] are 50 apart in l1, and 10 was declared (or the two inputs are no \
-neighbours)
+    - total: pair[0] and pair[1] are 50 apart in l1, and 10 was declared (or the two inputs are \
+not neighbours)
     >>> replay(clamped_sum, pair=([3, 4], [3, 4, 99])).violated
     False
     """
@@ -764,7 +764,7 @@ class _Counted:
 
 
 def _notes(first: RecordedRun, loose: set[Key], found: Iterable[Difference]) -> Iterator[str]:
-    """What a reader should know besides."""
+    """What else a reader should know."""
     random = list(dict.fromkeys(not_compared(first, loose)))
     if random:
         yield (
@@ -799,7 +799,7 @@ def _run(
     try:
         with noise(), recording(notes):
             return RecordedRun(notes, plain(call(copied(value), notes)), None)
-    except (Exception, SystemExit) as error:  # an outcome like any other: who sees it learns
+    except (Exception, SystemExit) as error:  # an outcome like any other, which reveals something
         if notes.misused is not None:
             raise notes.misused from None
         return RecordedRun(notes, None, error.with_traceback(None))
@@ -826,7 +826,7 @@ def _pair(pair: Any) -> tuple[Any, Any]:
 
 
 def _calls(run: Callable[..., Any]) -> Callable[[Any, Notes], Any]:
-    """How to call it: with the recorder, if it takes one."""
+    """The pipeline as a function that passes on the recorder, if it takes one."""
     if not callable(run):
         given = InvalidArgument.describe_parameter(run)
         raise InvalidArgument(name="run", expected="a function of one input", given=given)
@@ -843,7 +843,7 @@ def _calls(run: Callable[..., Any]) -> Callable[[Any, Notes], Any]:
 
 
 def _check(first: RecordedRun, second: RecordedRun) -> None:
-    """Nothing recorded is not the same as nothing found."""
+    """Refuse a pipeline that recorded nothing: that does not mean that nothing was found."""
     if any(one.notes.steps for one in (first, second)):
         return
     kinds = [None if one.error is None else type(one.error).__name__ for one in (first, second)]

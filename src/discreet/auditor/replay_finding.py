@@ -15,7 +15,7 @@ class Difference:
     """Something that differs between neighbours and that no noise hides."""
 
     kind: str  #: "distance", "path", "noise", "type", "shape", "keys", "nan", "error",
-    #: "output", "question", "released" (unheard of before), "bare" (without noise)
+    #: "output", "question", "released" (nothing of its name reached noise), "bare" (without noise)
     point: str  #: the name of the recording point, or "" for the run as a whole
     words: str
     measured: Fraction | None = None  #: for a distance
@@ -74,7 +74,7 @@ class ReplayFinding:
         )
 
     def to_json(self) -> str:
-        """The same as JSON."""
+        """The finding as JSON."""
         return json.dumps(
             {
                 "route": "replay",
@@ -101,7 +101,7 @@ class ReplayFinding:
 
 
 def short(x: Fraction | float) -> str:
-    """A number in a sentence.
+    """A number as it is written in a sentence.
 
     >>> short(Fraction(1, 3)), short(Fraction(2**64 - 1)), short(float("inf"))
     ('0.333333', '18446744073709551615', 'infinite')
@@ -113,7 +113,7 @@ def short(x: Fraction | float) -> str:
 
 
 def many(n: int, noun: str) -> str:
-    """A number of things.
+    """A count with its noun.
 
     >>> many(1, "point"), many(2000, "point")
     ('1 point', '2,000 points')
@@ -140,7 +140,7 @@ def _lines(differences: tuple[Difference, ...]) -> Iterator[str]:
             if one.norm is not None and one.norm not in norms:
                 norms.append(one.norm)
         told = "; ".join(size.format(_listed(norms)) for size, norms in ways.items())
-        yield f"{point}: pair[0] and pair[1] are {told} (or the two inputs are no neighbours)"
+        yield f"{point}: pair[0] and pair[1] are {told} (or the two inputs are not neighbours)"
 
 
 def _listed(norms: list[str]) -> str:

@@ -49,7 +49,7 @@ class Subject:
         return cls(thing, None)
 
     def drawn(self, batched: bool) -> tuple[Callable[..., Any], bool]:
-        """What to call, and whether it returns n outputs at once; it can be called so."""
+        """What to call, and whether it returns n outputs at once; its signature is checked."""
         if self.many is not None:
             return self.many, True
         check_call(self.run, batched=batched)
@@ -103,7 +103,7 @@ class Subject:
 
 
 def check_call(run: Callable[..., Any], *, batched: bool) -> None:
-    """Refuse a function that cannot be called as it will be, as far as its signature tells.
+    """Refuse a function whose signature does not allow the calls that will be made.
 
     >>> check_call(lambda x, y: x + y, batched=False)
     Traceback (most recent call last):
@@ -114,7 +114,7 @@ and y; write a function of one input that calls it
     try:
         # What a decorator passes on is its own business.
         signature = inspect.signature(run, follow_wrapped=False)
-    except (TypeError, ValueError):  # as for some functions of C
+    except (TypeError, ValueError):  # as for some functions written in C
         return
     one, many = _takes(signature, 1), _takes(signature, 1, size=1)
     if many if batched else one:
@@ -124,7 +124,7 @@ and y; write a function of one input that calls it
         hint = "leave batched=True out, and it is called once for each output"
     elif many:
         expected, given = "a function of one input", "one that needs size too"
-        hint = "say batched=True if it returns so many outputs at once"
+        hint = "say batched=True if it returns that many outputs at once"
     else:
         expected, given = "a function of one input", f"one that {_needs(signature, batched)}"
         hint = "write a function of one input that calls it"
@@ -152,11 +152,11 @@ def _needs(signature: inspect.Signature, batched: bool) -> str:
 
 
 def _together(release: Callable[..., Any], value: Any, size: int) -> Any:
-    """Noise on each of n copies: as n releases would have it."""
+    """Noise on each of n copies, as n releases would add it."""
     return release(np.full((size, *np.shape(value)), value))
 
 
 def _float(value: Fraction) -> float:
-    """The nearest float towards 0: no further than a neighbour may be."""
+    """The nearest float towards 0, so that it is no further than a neighbour may be."""
     nearest = float(value)
     return nextafter(nearest, 0.0) if abs(Fraction(nearest)) > abs(value) else nearest

@@ -67,8 +67,8 @@ class Verification:
     why: str
     witness: ExactWitness | None
     tried: int
-    ceiling: float | None = None  #: no neighbours show more, tried or not; where that is proven
-    tied: bool = False  #: the claim is met with equality, as far as 18 digits tell
+    ceiling: float | None = None  #: no neighbours show more, tried or not, if that is proven
+    tied: bool = False  #: the claim is met with equality, as far as 18 digits show
     note: str = ""
 
     @property
@@ -169,7 +169,7 @@ Judged = tuple[Judgement, int, Pair]  # pair[i] is the input of the law that is 
 
 _MOST_STEPS = 60
 _PAYS = 1e-4
-_SECONDS = 15  # for neighbours that are only tried; proofs and given pairs take what they take
+_SECONDS = 15  # for neighbours that are only tried; proofs and given pairs have no limit
 _STRIDE = 7
 
 
@@ -237,7 +237,7 @@ def _given(pairs: Iterable[Pair]) -> NeighbourPlan:
 def _verdict(search: NeighbourPlan, law: Any, claim: Guarantee) -> Verification:
     judged: list[Judged] = []
     end = math.inf if search.every or search.proof is not None else monotonic() + _SECONDS
-    # Every seventh pair first: whenever the time is up, pairs of all kinds were compared.
+    # Every seventh pair first: whenever the time is up, pairs of all kinds have been compared.
     order = [pair for start in range(_STRIDE) for pair in search.pairs[start::_STRIDE]]
     for pair in order:
         judged += _both(law, claim, pair)
@@ -257,7 +257,7 @@ def _severity(judged: Judged) -> float:
 
 
 def _climb(climb: Climb, law: Any, claim: Guarantee, start: Judged, end: float) -> list[Judged]:
-    """Walk to worse and worse neighbours, a step at a time, while it pays."""
+    """Walk to worse and worse neighbours, one step at a time, while it pays."""
     seen: list[Judged] = []
     best = start
     while len(seen) < 2 * _MOST_STEPS and best[0].holds is not False and monotonic() <= end:
@@ -277,7 +277,7 @@ def _both(law: Any, claim: Guarantee, pair: Pair) -> list[Judged]:
 
 
 def law_of(law: Any, value: Any) -> Any:
-    """The law of one input; of several independent ones for a `tuple` marked as such."""
+    """The law of one input; a tuple of laws for `Several` independent ones."""
     if isinstance(value, Several):
         return tuple(law_of(law, one) for one in value.values)
     found = law(value)
@@ -316,7 +316,7 @@ def _summary(search: NeighbourPlan, claim: Guarantee, judged: list[Judged]) -> V
 
 
 def _proven(result: Verification, search: NeighbourPlan) -> Verification:
-    """Where a bound for all neighbours is known, the margin is what is left above that."""
+    """Add the proof; where it bounds all neighbours, the margin is what is left above that."""
     assert search.proof is not None
     ceiling = search.proof.ceiling
     if ceiling is None or result.parameter not in ("epsilon", "range"):

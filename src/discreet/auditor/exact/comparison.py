@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # -- densities about whose ratio nothing is known --------------------------------------------------
 # Certified integration: the line is cut into intervals. Where the densities, enclosed as balls over
 # a whole interval, say which law is ahead, the two distribution functions give its share exactly;
-# the other intervals are halved. What is still open in the end, and the tails beyond the window, is
-# bounded by its mass.
+# the other intervals are halved. What is still open in the end, and the tails beyond the window,
+# are bounded by their mass.
 
 
 _OUTSIDE = Fraction(1, 10**30)
@@ -40,7 +40,7 @@ Interval = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Intervals:
-    """P against Q, both with `density` (of balls, too) and `cdf`."""
+    """P against Q, both with a `density` that accepts balls, and a `cdf`."""
 
     first: Any
     second: Any
@@ -51,7 +51,7 @@ class Intervals:
         return Intervals(self.second, self.first)
 
     def hockey(self, x: Fraction) -> arb:
-        """The mass of the intervals on which P is ahead, and at most that of the open ones."""
+        """The mass of the intervals on which P is ahead, plus at most that of the open ones."""
         ahead, still_open = self._split(x)
         with precision(BITS):
             grown, sure, rest = ball(x).exp(), ball(0), ball(0)
@@ -94,7 +94,7 @@ class Intervals:
 
     @property
     def ends(self) -> Fraction | None:
-        """None: of the tails nothing is known."""
+        """None: nothing is known about the tails."""
         return None
 
     def kinks(self) -> list[Fraction] | None:
@@ -163,8 +163,8 @@ def _joined_intervals(cells: list[Interval]) -> list[Interval]:
 
 
 # -- answers that come with a gap ------------------------------------------------------------------
-# They are seen through a few bins of the gap. It is a multiple of a fine step, so there are
-# endlessly many answers. Putting gaps into bins loses information: what is found this way is a
+# They are seen through a few bins of the gap, which is a multiple of a fine step, so that there are
+# infinitely many answers. Putting gaps into bins loses information: what is found this way is a
 # lower bound on what the answers show.
 
 
@@ -173,7 +173,7 @@ _EDGES = (0, 1, 3)  # of the bins, in scales of the noise
 
 @dataclass(frozen=True)
 class Bin:
-    """Gaps from `start` up to `end`, without end if that is None."""
+    """Gaps from `start` up to `end`, or without limit if that is None."""
 
     start: Fraction
     end: Fraction | None
@@ -261,8 +261,8 @@ class BinnedAnswers:
 
 _MOST_WORK = 100_000
 
-# Combinations are told apart by what their exact log ratios add up to, and by which of the parts
-# without an exact one they hold, in whatever order.
+# Combinations are told apart by the sum of their exact log ratios, and by which parts without an
+# exact one they hold, in any order.
 Name = tuple[Fraction, tuple[int, ...]]
 
 
@@ -298,7 +298,7 @@ def _with_part(name: Name, part: OutcomePart) -> Name:
 
 
 def _event(name: Name, factors: Sequence[Parts]) -> Event:
-    """The outputs whose coordinates combine to this name; in words, one way to do so."""
+    """The outputs whose coordinates combine to this name."""
 
     def test(output: Any) -> bool:
         found: Name = (Fraction(0), ())

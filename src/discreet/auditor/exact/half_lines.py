@@ -58,7 +58,7 @@ class HalfLines:
         return Fraction(abs(self.first.center - self.second.center)) / (1 << 56)
 
     def _outcome(self, position: int) -> Fraction:
-        """The outcome so many steps from P's centre towards Q, on the grid."""
+        """The outcome this many steps from P's centre towards Q, on the grid."""
         if self._real:
             start = Fraction(self.first.center)
         else:
@@ -106,7 +106,7 @@ class HalfLines:
         return floor(distance if self._low else -distance)
 
     def _cut(self, x: Fraction) -> int | None:
-        """The last position at which p > e^x·q for certain; None if nowhere worth a look."""
+        """The last position at which p > e^x·q for certain; None if there is none worth a look."""
         with precision(BITS):
             grown = ball(x).exp()
 
@@ -209,7 +209,7 @@ class HalfLines:
         shown = self.event(above)
         if self.kind in ("RealGaussian", "RoundedGaussian"):
             return Loss(None, None, self._shown(bottom) if shown is None else shown)
-        # Of other noise the tails say nothing: what an event shows is a lower bound.
+        # The tails of other noise say nothing: what an event shows is a lower bound.
         shown = self._shown(0) if shown is None else shown
         with precision(BITS):
             return Loss((shown.first / shown.second).log(), None, shown, complete=False)
@@ -219,7 +219,7 @@ class HalfLines:
         return None
 
     def renyi(self, order: Fraction) -> arb | None:
-        """log Σ p^order·q^(1 − order) of normal and of Laplace laws on the reals; None of others.
+        """log Σ p^order·q^(1 − order) for normal and Laplace laws on the reals; None for others.
 
         With α the order and s = shift/σ or shift/scale it is α(α − 1)s²/2 for normal laws, and
         log((α·e^((α−1)s) + (α − 1)·e^(−αs))/(2α − 1)) for Laplace laws (Mironov 2017).

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 # -- Rényi divergences of every order --------------------------------------------------------------
-# (α − 1)·D_α is convex in α, so a grid of orders will do.
+# (α − 1)·D_α is convex in α, so a grid of orders is enough.
 
 
 _MOST_CELLS = 400
@@ -157,14 +157,14 @@ def _divergence(side: HalfLines | Parts) -> arb:
 # either side, extended. Where the one lies below the other the cell is decided; else it is halved.
 
 
-FLOOR = 1e-12  # down to which claimed δ the profile is checked, where it never ends
+FLOOR = 1e-12  # the claimed δ down to which a profile that never ends is checked
 _FARTHEST = 10_000
 _FAR_OUT = 1 << 40
 _FIRST = 16
 _MOST = 600
 _MOST_SLOW = 150  # where each hockey stick takes a search
 _TIE = Fraction(1, 10**18)
-_LEAST = Fraction(1, 1000)  # sizes below count as this one: balls have 80 bits of the whole
+_LEAST = Fraction(1, 1000)  # smaller sizes count as this one: balls have 80 bits of the whole
 _ZERO = Fraction(1, 10**28)
 
 
@@ -274,7 +274,7 @@ def scan(side: Side, claim: Guarantee) -> Scan:
 
 
 def _grid(side: Side, claim: Guarantee) -> list[Fraction]:
-    """From 0 to where the claim or the hockey stick ends, with the bends of either."""
+    """Points from 0 to where the claim or the hockey stick ends, with the bends of either."""
     if isinstance(claim, Composition):
         last = claim.delta(_FARTHEST)
         reach = claim.epsilon(min(1.0, last * (1 + 1e-9) + FLOOR))
@@ -286,7 +286,7 @@ def _grid(side: Side, claim: Guarantee) -> list[Fraction]:
     points = {end * i / _FIRST for i in range(_FIRST + 1)}
     kinks = side.kinks() or ()
     if side.ends is not None and side.ends > end:
-        # The claim is looked at until no finite loss is left, however little it still allows.
+        # The claim is checked until no finite loss is left, however little it still allows.
         points |= {(end + side.ends) / 2, *(x for x in kinks if x > end)}
     if side.ends is not None:
         points |= {side.ends, *_far(side, claim, max(end, side.ends))}
@@ -295,7 +295,7 @@ def _grid(side: Side, claim: Guarantee) -> list[Fraction]:
 
 
 def _far(side: Side, claim: Guarantee, start: Fraction) -> list[Fraction]:
-    """Where the claim falls below what the hockey stick keeps for ever, if that is too much."""
+    """Where the claim falls below the limit of the hockey stick, if that limit is too large."""
     left = side.hockey(start)
     if isinstance(claim, Composition) or not left > ball(_escape(claim)):
         return []
@@ -336,8 +336,8 @@ def _sign(
 ) -> tuple[bool | None, bool]:
     """Whether the excess is at most 0, and whether that is a tie, to the tolerance.
 
-    What is for certain more than 0 is a tie only in proportion to the claimed δ (or up to the
-    least that is given); what balls cannot tell from 0 may be one of their last bits.
+    What is certainly above 0 is a tie only in proportion to the claimed δ (or up to the least that
+    is given); what balls cannot distinguish from 0 may be one of their last bits.
     """
     if excess <= 0:
         return True, False
@@ -350,7 +350,7 @@ def _sign(
 
 
 def _tolerance(claim: Guarantee) -> Fraction:
-    """A composition answers in floats, so between grid points no more than this is decided."""
+    """The tolerance between grid points: larger for a composition, which answers in floats."""
     return Fraction(1, 10**6) if isinstance(claim, Composition) else _TIE
 
 
@@ -398,7 +398,7 @@ def _inside(k: arb, low: arb, high: arb) -> arb:
 
 
 def _ends(walk: _Walk, claim: Guarantee, end: Fraction) -> tuple[bool | None, bool]:
-    """Whether the claim is kept from the last point on, for ever, and whether by a tie."""
+    """Whether the claim is kept everywhere from the last point on, and whether by a tie."""
     value = walk.stick(end)
     if isinstance(claim, Composition):
         limit = ball(Fraction(claim.delta(_FARTHEST)) if end < _FARTHEST else 0)
@@ -515,7 +515,9 @@ def _pure(side: Side, epsilon: Fraction) -> Judgement:
     note = ""
     if not loss.complete:
         holds, found = (False if holds is False else None), (max(0.0, found[0]), math.inf)
-        note = "" if holds is False else "the ratio is not known of all outcomes, such as far tails"
+        note = (
+            "" if holds is False else "the ratio is not known for all outcomes, such as far tails"
+        )
     return Judgement(holds, tied, "epsilon", float(epsilon), found, loss.shown, epsilon, note)
 
 
@@ -591,7 +593,7 @@ def _laws(side: Side) -> tuple[Any, Any] | None:
 
 
 def _alike(first: Any, second: Any) -> bool:
-    """Whether both are one noise of ours, on one grid, around two centres."""
+    """Whether both are the same noise of ours, on the same grid, around two centres."""
     return is_noise(first) and is_noise(second) and first.shape == second.shape
 
 
@@ -642,7 +644,7 @@ def _range(side: Parts, claim: BoundedRange) -> Judgement | None:
 
 
 def _gibbs_range(side: Parts) -> Fraction | None:
-    """rate·(max − min) of the differences of the scores, for two laws of Gibbs with one rate."""
+    """rate·(max − min) of the differences of the scores, for two Gibbs laws of the same rate."""
     match side.laws:
         case (Gibbs() as first, Gibbs() as second) if _same_choice(first, second):
             moves = [a - b for a, b in zip(first.scores, second.scores, strict=True)]
@@ -681,9 +683,9 @@ def _zcdp(side: Side, claim: ZCDP) -> Judgement:
             )
     verdict = judge_orders(side, claim.rho)
     if verdict is None:
-        # A profile that is kept does not make ρ-zCDP, only one that is broken refutes it.
+        # A profile that is kept does not prove ρ-zCDP; one that is broken refutes it.
         kept = _profile(side, claim)
-        note = "the profile that it implies is kept, but divergences are not known of these laws"
+        note = "the profile that it implies is kept, but divergences are not known for these laws"
         return replace(kept, holds=None, note=note) if kept.holds else kept
     return Judgement(
         verdict.holds,

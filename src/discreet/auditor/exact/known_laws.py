@@ -2,7 +2,7 @@
 
 That a ratio is monotone, or that an output is a rounding of another, is a theorem about the laws
 of `discreet.laws`. A law of any other type, a subclass included, may compute its probabilities
-differently: it is taken at nothing but its probabilities.
+differently: only its probabilities are taken into account.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def form(law: Any) -> Hashable:
 
 
 def location(law: Any) -> Any:
-    """The centre of a noise, or the scores of a choice: where the law says that its input is."""
+    """The centre of a noise, or the scores of a choice: what the law says its input is."""
     if type(law) is FirstAbove:
         return location(law.answers)
     center = getattr(law, "center", None)

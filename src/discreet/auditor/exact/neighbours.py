@@ -71,7 +71,7 @@ class NeighbourPlan:
     climb: Climb | None = None
     proof: Proof | None = None
     every: bool = False  #: all pairs are compared, however long that takes
-    short: str = ""  #: what was not tried, where that is so much that "holds" would mislead
+    short: str = ""  #: what was not tried, if it is so much that "holds" would be misleading
 
 
 def close(
@@ -96,11 +96,11 @@ def close(
 
 
 # -- the form of a law -----------------------------------------------------------------------------
-# Whether it is one form at every input: looked at in many places, never proved. Proofs for all
+# Whether it is the same at every input: looked at in many places, never proved. Proofs for all
 # neighbours rest on the form of a law, such as "discrete Laplace noise of scale 2 around the
 # input". A law is a function that anybody may have written, so its form is known only where it was
-# looked at: at small numbers, around powers of two, at some fractions. A proof says so, and what
-# looks different there is compared like any other neighbour.
+# looked at: at small numbers, around powers of two, at some fractions. A proof says so, and inputs
+# that look different are compared like any other neighbour.
 
 
 _SMALL = 64
@@ -126,11 +126,11 @@ class Look:
 
     @property
     def words(self) -> str:
-        """The assumption that is left."""
+        """The assumption that remains, in words."""
         return f"if the law has this form at every input, as it had at the {self.same} looked at"
 
     def around(self, shift: Fraction | int) -> list[Pair]:
-        """Neighbours of what looked different."""
+        """Neighbours of the inputs that looked different."""
         return [pair for v in self.odd for pair in ((v, v + shift), (v - shift, v))]
 
 
@@ -143,7 +143,7 @@ def look(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Look:
         found = form(one)
         first = found if first is None else first
         if first is None:
-            return Look(0, ())  # of a law of another type no form is known
+            return Look(0, ())  # the form of a law of another type is not known
         if found == first and location(one) == value:
             same += 1
         elif len(odd) < _MOST_ODD:
@@ -152,7 +152,7 @@ def look(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Look:
 
 
 def laws_at(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """The laws at these inputs; what has no law is no input."""
+    """The laws at these inputs; a value without a law is not an input."""
     for value in inputs:
         try:
             one = law(value)
@@ -162,7 +162,7 @@ def laws_at(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Iterator[tuple[
 
 
 def whole_numbers(near: Iterable[int] = ()) -> list[int]:
-    """Small ones, powers of two and their neighbours, a few of no pattern, and those near these."""
+    """Small numbers, powers of two and those next to them, some others, and some near `near`."""
     sizes = [*range(_SMALL + 1), *(1000, 1001, 12345, 999_983, 10**9 + 7)]
     sizes += [(1 << k) + d for k in range(7, _LARGEST_POWER + 1) for d in (-1, 0, 1)]
     sizes += [n * d for n in near for d in (1, 2, 3)] + [n + d for n in near for d in (-1, 1)]
@@ -278,7 +278,7 @@ _ROUNDED = "rounding to the grid is a function of the real noise, for which the 
 
 
 def of_numbers(law: Law, inputs: Numbers, claim: Guarantee) -> NeighbourPlan:
-    """Numbers with noise on each."""
+    """Neighbours for numbers that each get noise."""
     pairs: list[Pair] = []
     together = inputs.together or inputs.norm == "l2"
     largest = inputs.total if together else inputs.largest
@@ -312,11 +312,11 @@ def of_numbers(law: Law, inputs: Numbers, claim: Guarantee) -> NeighbourPlan:
 
 
 def _looked(law: Law, inputs: Numbers, largest: Fraction) -> Look:
-    """The law at many whole numbers and, where they may come in, at many others."""
+    """A look at many whole numbers and, where other numbers are allowed, at many of those."""
     seen = Look(0, ())
     if inputs.integers:
         seen += look(law, whole_numbers([floor(largest), floor(inputs.total)]))
-    if inputs.reals:  # another noise may be added to these: they are a look of their own
+    if inputs.reals:  # these may get another noise, so they are looked at separately
         step = Fraction(getattr(law(Fraction(0)), "step", 1))
         seen += look(law, numbers(step, [largest, inputs.total]))
     return seen
@@ -431,7 +431,7 @@ _MOST_SIZES = 16
 
 
 def of_unit_counts(law: Law, inputs: UnitCounts, claim: Guarantee) -> NeighbourPlan:
-    """Every size of a key up to where it is kept for certain, or all but certain."""
+    """Every size of a key, up to where it is certain, or nearly certain, to be kept."""
     sizes, ended = _key_sizes(law)
     if inputs.max_groups == 1:
         pairs: list[Pair] = [(n, n + 1) for n in sizes]
@@ -475,8 +475,8 @@ def _many_sizes(least: int) -> list[int]:
 
 
 def _key_sizes(law: Law) -> tuple[range, int]:
-    """Sizes n whose laws, and those of n + 1, are not both certain; if they are all, the number
-    of sizes that were looked at, else 0."""
+    """Sizes n whose laws, and those of n + 1, are not both certain; and, if these are all of them,
+    the number of sizes that were looked at, else 0."""
     for n in range(1, _MOST_UNITS):
         missed = law(n).mass(False)
         if missed.is_zero():
@@ -505,13 +505,13 @@ def of_counts(law: Law, inputs: RowCounts, claim: Guarantee) -> NeighbourPlan:
 
 
 _ALL_PAIRS = 12  # categories up to which every pair is compared
-_CHAIN = 64  # and how far, of more, each is compared with the next
+_CHAIN = 64  # with more categories, how many are compared with the next
 _LEADS = (0, 1, 2, 4, 6, 8, 14)
 _SIZES = (2, 3, 5)
 
 
 def of_categories(law: Law, inputs: Categories, claim: Guarantee) -> NeighbourPlan:
-    """Any category to any other."""
+    """Neighbours that differ in a category: any one to any other."""
     if inputs.count <= _ALL_PAIRS:
         pairs: list[Pair] = list(combinations(range(inputs.count), 2))
         return NeighbourPlan(pairs, proof=Proof("all pairs of categories were compared"))
@@ -555,7 +555,7 @@ def _exact(scores: list[float]) -> list[Fraction]:
 
 
 def _vertices(base: list[Fraction], inputs: Scores) -> list[list[Fraction]]:
-    """For the leader and for another candidate: it alone against all others."""
+    """The leader moved against all others, and another candidate moved against all others."""
     up, own = inputs.sensitivity, Fraction(0) if inputs.monotone else -inputs.sensitivity
     return [
         [score + (own if i == chosen else up) for i, score in enumerate(base)] for chosen in (0, 1)

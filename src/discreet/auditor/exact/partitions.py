@@ -1,7 +1,7 @@
 """Finite partitions of the outputs, on whose parts the ratio of the two laws is constant.
 
-Finite laws are partitioned into their outcomes; of laws on a grid a tail may be a part. Whatever
-probability is not accounted for counts as an outcome that gives its input away.
+Finite laws are partitioned into their outcomes; for laws on a grid a tail may be a part. Whatever
+probability is not accounted for counts as an outcome that reveals its input.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class OutcomePart:
 
 @dataclass(frozen=True)
 class Parts:
-    """All parts: `Side` by exact sums."""
+    """All parts of a partition: a `Side` computed by exact sums."""
 
     parts: tuple[OutcomePart, ...]
     laws: tuple[Any, Any] | None = None  #: where the parts come from, if from two single laws
@@ -74,7 +74,7 @@ class Parts:
         )
 
     def hockey(self, x: Fraction) -> arb:
-        """Σ max(0, p − e^x·q), and at most what is missing more."""
+        """Σ max(0, p − e^x·q), plus at most what is missing."""
         with precision(BITS):
             grown, zero = ball(x).exp(), ball(0)
             past = self.ends is not None and x >= self.ends  # then only what Q lacks is left
@@ -168,7 +168,7 @@ class Parts:
 
 
 def of_outcomes(first: Any, second: Any) -> Parts:
-    """The outcomes of two finite laws, those of both."""
+    """The outcomes of two finite laws as parts: all that either of them has."""
     # Each law is asked about its own outcomes where it has them: two NaN are not equal.
     own, others = ({name_of(o): o for o in law.outcomes} for law in (first, second))
     names = list({**own, **others})
@@ -190,7 +190,7 @@ def of_outcomes(first: Any, second: Any) -> Parts:
 
 
 def whole(parts: Parts) -> Parts:
-    """Refuse what is no law; what the probabilities leave of 1 is missing."""
+    """Refuse what is not a law; what the probabilities lack to 1 is missing."""
     with precision(BITS):
         missing = parts.missing
         for masses in ([p.first for p in parts.parts], [p.second for p in parts.parts]):
@@ -216,7 +216,7 @@ def whole(parts: Parts) -> Parts:
 
 
 def exact_log_ratio(first: Any, second: Any, outcome: Any) -> Fraction | None:
-    """log P/Q of an outcome, where both laws say their logarithms up to a common constant."""
+    """log P/Q of an outcome, where both laws give their logarithms up to a common constant."""
     weigh, other = getattr(first, "log_weight", None), getattr(second, "log_weight", None)
     if weigh is None or other is None:
         return None
@@ -317,11 +317,11 @@ def _check(law: Any, low: Fraction, high: Fraction, step: Fraction, rate: Fracti
 
 
 def plain(x: Fraction) -> int | Fraction:
-    """Whole numbers as such."""
+    """A whole number as an int; any other number as it is."""
     return x.numerator if x.denominator == 1 else x
 
 
-# -- laws on a grid about whose tails nothing is said ----------------------------------------------
+# -- laws on a grid that say nothing about their tails ---------------------------------------------
 # A window of outcomes, and what lies beyond. The tails are two parts of the partition. On them the
 # ratio is not known to be constant, so sums over the parts are lower bounds, and the mass of the
 # tails bounds what is missing.

@@ -44,7 +44,7 @@ _NAN = object()
 
 
 def name_of(outcome: Any) -> Any:
-    """What outcomes are told apart by: themselves, but NaN, which equals nothing, is one outcome.
+    """What tells outcomes apart: themselves; but NaN, which equals nothing, is one outcome.
 
     >>> name_of((1, float("nan"))) == name_of((1, float("nan")))
     True
@@ -123,14 +123,14 @@ class Side(Protocol):
         """A ball that holds the supremum of P(E) − e^x·Q(E) over events E, for x ≥ 0."""
 
     def event(self, x: Fraction) -> ShownEvent | None:
-        """An event near that supremum; None where it is the empty one."""
+        """An event near that supremum; None where it is the empty event."""
 
     def loss(self, above: Fraction) -> Loss:
         """The largest log ratio; where it is unbounded, an event that shows more than `above`."""
 
     @property
     def ends(self) -> Fraction | None:
-        """From where on the hockey stick is constant: what no ratio, however large, explains."""
+        """The x from which the hockey stick is constant: no finite ratio explains what is left."""
 
     def kinks(self) -> list[Fraction] | None:
         """Where the hockey stick bends, nearly, if that is a short list."""

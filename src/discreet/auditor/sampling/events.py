@@ -29,13 +29,13 @@ from discreet.auditor.sampling.region import Counts, FloatArray
 
 
 _KEYS = 4096
-_VALUES = 700  # as many different values stay apart, if there may be as many cells
+_VALUES = 700  # up to this many different values stay apart, if there may be as many cells
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Cells 0, 1, ... of floats: below the first edge, then the edge if it is a cell of its own,
-    then what lies above it, and so on, and NaN as the last. Of keys: each, and all others."""
+    """Cells 0, 1, ... of a column. Of floats: below the first edge, then the edge if it is a cell
+    of its own, then what lies above it, and so on, with NaN last. Of keys: each, and all others."""
 
     edges: FloatArray | NDArray[np.int64]
     ordered: bool
@@ -75,13 +75,13 @@ def partition(first: Column, other: Column, *, most: int) -> Partition:
     if len(values) <= min(_VALUES, 3 * most):
         return _by_edges(values, np.ones(len(values), np.bool_))
     edges = np.unique(np.concatenate([_quantiles(side, most) for side in sides if side.size]))
-    # A value that comes again and again is a cell; on a fine grid single values are not.
+    # A value that occurs again and again is a cell; on a fine grid single values are not.
     often = counts[np.searchsorted(values, edges)] > max(8.0, both.size / most)
     return _by_edges(edges, often)
 
 
 def _by_edges(edges: FloatArray, alone: NDArray[np.bool_]) -> Partition:
-    """An edge that is not alone belongs to what lies above it."""
+    """Cells between edges; an edge that is not alone belongs to what lies above it."""
     starts = np.ones(2 * len(edges) + 2, np.intp)  # whether a new cell starts at this place
     starts[0] = 0
     starts[2:-1:2] = alone  # above an edge
@@ -130,7 +130,7 @@ def learned(first: Outputs, other: Outputs) -> Iterator[Feature]:
 
 
 def _joint(first: Outputs, other: Outputs) -> Iterator[Feature]:
-    """Cells of two coordinates at once, of the few that tell most."""
+    """Cells of two coordinates at once, of the few that differ most."""
     few = sorted(distinguishing_coordinates(first, other, _JOINED))
     pairs = dict.fromkeys(
         (*distinguishing_correlations(first, other, _JOINED), *combinations(few, 2))
@@ -201,7 +201,7 @@ def _tables(first: Outputs, other: Outputs) -> _Tables:
     cuts = tuple(partition(a[:, i], b[:, i], most=_CELLS) for i in chosen)
     ratios = []
     for i, cut in zip(chosen, cuts, strict=True):
-        # Four imagined outputs a cell on either side keep rare cells from shouting.
+        # Four imagined outputs per cell and side keep rare cells from having extreme ratios.
         p, q = cut.counts(a[:, i]) / len(a), cut.counts(b[:, i]) / len(b)
         ratios.append(np.log((p + 4 / len(a)) / (q + 4 / len(b))))
     both = np.nan_to_num(np.clip(np.vstack([a[:, chosen], b[:, chosen]]), -1e150, 1e150))
@@ -230,8 +230,8 @@ def _logistic(first: FloatArray, other: FloatArray) -> FloatArray | None:
 # -- events, and how promising they are ------------------------------------------------------------
 # For a partition with counts under both inputs, the best event at any price between p and q is a
 # set of cells with the largest ratios (Neyman and Pearson 1933). So cells are put in the order of
-# their ratios, or simply from one end to the other, and the best beginning of that order is looked
-# for.
+# their ratios, or simply from one end to the other, and the best initial part of that order is
+# searched for.
 
 
 _SHOWN = 6  # cells or ranges that are listed in words
@@ -245,7 +245,7 @@ class SampledEvent:
 
     feature: Feature
     partition: Partition
-    inside: NDArray[np.bool_]  # one a cell
+    inside: NDArray[np.bool_]  # one per cell
     reader: Reader = field(repr=False)
 
     def mask(self, outputs: Outputs) -> NDArray[np.bool_]:
@@ -253,7 +253,7 @@ class SampledEvent:
 
     @property
     def pieces(self) -> int:
-        """How many ranges or kinds it takes to say what it is."""
+        """How many ranges or kinds it takes to describe it."""
         if self.partition.ordered:
             return int(np.count_nonzero(np.diff(self.inside.astype(np.int8), prepend=0) > 0))
         return int(np.count_nonzero(self.inside))
@@ -310,9 +310,9 @@ def _short(number: float) -> str:
 def promise(
     parameter: Parameter, hits: FloatArray, n: int, other: FloatArray, m: int, *, tested: float
 ) -> FloatArray:
-    """About the bound to be expected from `tested` new outputs a side, a little pessimistic.
+    """Roughly the bound to expect from `tested` new outputs per side, a little pessimistic.
 
-    Wilson's limits at the size of the test, around rates one standard error to the worse.
+    Wilson's limits at the size of the test, around rates one standard error worse.
     """
     p = np.maximum(hits - np.sqrt(hits), 0.0) / n
     q = np.minimum((other + np.sqrt(other + 1)) / m, 1.0)
@@ -334,12 +334,12 @@ class Candidate:
     first: int
     parameter: Parameter
     score: float
-    order: str  #: how its cells were lined up
+    order: str  #: how its cells were ordered
 
 
 @dataclass(frozen=True)
 class CellCounts:
-    """How often each cell was seen: to order them by, and to judge beginnings of that order."""
+    """How often each cell was seen: counts to order them by, and to judge initial parts by."""
 
     cut: Partition
     is_ratio: bool
@@ -347,7 +347,7 @@ class CellCounts:
     judged: tuple[FloatArray, FloatArray]
 
     def lines(self, first: int) -> Iterator[tuple[str, NDArray[np.intp], FloatArray, FloatArray]]:
-        """Orders of the cells, with the hits of their beginnings under both inputs."""
+        """Orders of the cells, with the hits of their initial parts under both inputs."""
         p, q = self.fitted[first], self.fitted[1 - first]
         for name, order in _orders(
             p / p.sum(), q / q.sum(), p.sum(), self.cut.ordered, self.is_ratio
@@ -364,7 +364,7 @@ class CellCounts:
         return any(seen[-1] > 0 for seen in (*self.fitted, *self.judged))
 
     def score(self, parameter: Parameter, tested: float) -> float:
-        """The most that any beginning promises."""
+        """The most that any initial part promises."""
         return max(
             float(promise(parameter, k, int(k[-1]), l, int(l[-1]), tested=tested).max())
             for first in (0, 1)
@@ -374,7 +374,7 @@ class CellCounts:
     def candidates(
         self, feature: Feature, reader: Reader, parameter: Parameter, tested: tuple[float, ...]
     ) -> Iterator[Candidate]:
-        """The most promising beginnings, for tests of several sizes."""
+        """The most promising initial parts, for tests of several sizes."""
         for first in (0, 1):
             for name, order, k, l in self.lines(first):  # noqa: E741
                 mass = (k / k[-1] + l / l[-1]) / 2
@@ -416,11 +416,11 @@ def _orders(
 # suggest are compared on outputs of their own. Nothing that is drawn here is used in the test.
 
 
-SCREENED = 6000  # outputs a side
+SCREENED = 6000  # outputs per side
 _COARSE, _FINE = 48, 256  # cells of an ordered column, while screening and after
-_KEPT = 8  # features a parameter
+_KEPT = 8  # features per parameter
 _SURE = 16  # features that are screened however late it is
-_COMPARED = 32  # events a parameter ...
+_COMPARED = 32  # events per parameter ...
 _ALIKE = {"ratio": 3, "coarse ratio": 3, "rising": 8, "falling": 8}  # ... of one feature
 
 
@@ -437,7 +437,7 @@ class EventComparison:
         return EventComparison(found, np.zeros((len(found), 2)))
 
     def add(self, first: Outputs, other: Outputs) -> None:
-        """Count as many new outputs of both inputs."""
+        """Count new outputs, equally many of both inputs."""
         sides = (first, other)
         cells: dict[tuple[str, int, int], NDArray[np.intp]] = {}
         for place, candidate in enumerate(self.candidates):
@@ -452,17 +452,17 @@ class EventComparison:
         self.drawn += len(first)
 
     def keep(self, most: int, tested: float) -> None:
-        """Only the most promising are looked at further."""
+        """Keep only the most promising."""
         order = np.argsort(-self.scores(tested), kind="stable")[:most]
         self.candidates = [self.candidates[i] for i in order]
         self.hits = self.hits[order]
 
     def pick(self, tested: float) -> Candidate:
-        """The most promising, or one that nearly is and is easier to say."""
+        """The most promising, or one that nearly is and is easier to describe."""
         return plainest(self.candidates, self.scores(tested))
 
     def scores(self, tested: float) -> FloatArray:
-        """What each promises, in the light of what was drawn since."""
+        """What each promises, given what has been drawn since."""
         return np.array(
             [
                 promise(c.parameter, h[:1], self.drawn, h[1:], self.drawn, tested=tested)[0]
@@ -476,7 +476,7 @@ class EventComparison:
 
 
 def plainest(found: Sequence[Candidate], scores: FloatArray) -> Candidate:
-    """Among those within a hundredth of the best score, the one that is said most easily."""
+    """Among those within a hundredth of the best score, the one that is easiest to describe."""
     enough = scores.max() - 0.01 * abs(scores.max())
     near = [c for c, score in zip(found, scores, strict=True) if score >= enough]
     return min(near, key=_how_hard_to_say)
@@ -538,7 +538,7 @@ def suggest(
 
 
 def _best_features(everything: list[Feature], scored: dict[str, dict[str, float]]) -> list[Feature]:
-    """The best few for each parameter, by their places; plain ones win ties."""
+    """The best few for each parameter, by rank; plain ones win ties."""
     place: dict[str, int] = {}
     for scores in scored.values():
         for rank, name in enumerate(sorted(scores, key=lambda name: -scores[name])[:_KEPT]):
@@ -547,13 +547,13 @@ def _best_features(everything: list[Feature], scored: dict[str, dict[str, float]
 
 
 def _learned(first: Outputs, other: Outputs) -> list[Feature]:
-    """From the half that events are fitted to."""
+    """Features learned from the half that events are fitted to."""
     half = len(first) // 2
     return list(learned(first.rows(0, half), other.rows(0, half)))
 
 
 def _different(found: list[Candidate]) -> list[Candidate]:
-    """Best first, each event once, and few of one kind: near copies share their luck."""
+    """Best first, each event once, and few of one kind, since near copies are lucky together."""
     ranked = sorted(found, key=lambda c: (-c.score, c.event.feature.is_learned))
     kept: list[Candidate] = []
     events: set[tuple[str, int, bytes]] = set()

@@ -22,7 +22,7 @@ from discreet.auditor.sampling.region import FloatArray
 
 # -- bits of floats --------------------------------------------------------------------------------
 # What addition in floating point leaves behind. Noise that is added in floats takes on the
-# coarseness of the larger summand, so how fine the lowest bit of a sum is tells what was added to
+# coarseness of the larger summand, so how fine the lowest bit of a sum is reveals what was added to
 # what (Mironov 2012; Haney et al. 2022).
 
 
@@ -43,7 +43,7 @@ def lowest_bit(y: FloatArray) -> FloatArray:
 
 
 def exponents(y: FloatArray) -> NDArray[np.int64]:
-    """Of y itself and of its lowest bit, in one key."""
+    """The exponents of y itself and of its lowest bit, in one key."""
     exponent = np.frexp(np.where(np.isfinite(y), y, 0.0))[1].astype(np.int64)
     lowest = np.minimum(lowest_bit(y), 2000).astype(np.int64)
     return (exponent + 2048) * 4096 + lowest + 2048
@@ -60,16 +60,16 @@ def low_bits(y: FloatArray) -> NDArray[np.int64]:
 
 
 def fraction(y: FloatArray) -> FloatArray:
-    """What stands behind the point, exactly."""
+    """The fractional part, exactly."""
     finite = np.where(np.isfinite(y), y, 0.0)
     return finite - np.floor(finite)
 
 
 # -- residues, digits and bits of whole numbers ----------------------------------------------------
 # What wide noise does not hide: 3k + x with wide noise k looks like any wide noise, but modulo 3 it
-# is x. Which residues tell two inputs apart is looked for among many; that is no test, which has
-# outputs of its own. Numbers on a grid, such as cents or multiples of 2⁻²⁰, are whole numbers in
-# units of the grid.
+# is x. Residues that tell two inputs apart are searched for among many; that is not the test, which
+# has outputs of its own. Numbers on a grid, such as cents or multiples of 2⁻²⁰, are whole numbers
+# in units of the grid.
 
 
 ALL: Final = range(2, 1025)
@@ -77,8 +77,8 @@ ALL: Final = range(2, 1025)
 COARSE: Final = range(33, 65)
 
 _FEW = 128  # values that are cells of their own show their residues anyway
-_LONGEST = 2.0**62  # whole numbers that are looked at are below
-_CERTAIN = 2.0**48  # steps that a grid of floats has and floats at random have not
+_LONGEST = 2.0**62  # only whole numbers below this are looked at
+_CERTAIN = 2.0**48  # steps that a grid of floats has, and random floats do not
 _DECIMALS = 12
 _DIGIT, _BITS = 10, 16  # moduli of what is left when digits or bits are dropped
 
@@ -116,8 +116,8 @@ def distinguishing_residues(
     z = np.concatenate([a, b])
     if not (a.size and b.size) or len(np.unique(z)) <= _FEW:
         return []
-    # In units of what all differences share; and beside the moduli, the step of each side by
-    # itself, however large it is.
+    # In units of the common divisor of all differences; besides the moduli, the step of each side
+    # by itself is tried, however large it is.
     own = [int(np.gcd.reduce(side - side[0])) for side in (a, b)]
     unit = math.gcd(*own, int(a[0]) - int(b[0]))
     steps = (z - z[0]) // unit
@@ -165,7 +165,7 @@ def _apart(cells: Integers, n: int) -> float:
 
 
 def _whole(y: FloatArray, per: float) -> tuple[Integers, NDArray[np.bool_]]:
-    """The nearest step of the grid, and whether it is one of those that are looked at."""
+    """The nearest step of the grid, and whether the number is one that is looked at."""
     with np.errstate(all="ignore"):
         steps = np.rint(y * per)
         known = np.abs(steps) < _LONGEST
@@ -173,7 +173,7 @@ def _whole(y: FloatArray, per: float) -> tuple[Integers, NDArray[np.bool_]]:
 
 
 def _steps(y: FloatArray) -> float | None:
-    """How many steps of the grid that these lie on make 1; None if they lie on none."""
+    """How many steps of the grid on which the numbers lie make 1; None if they lie on none."""
     if np.array_equal(y, np.rint(y)):
         return 1.0
     y = y[y != 0]
@@ -198,11 +198,11 @@ def _factor(per: float) -> str:
 # -- forms: how long they are, and what they contain -----------------------------------------------
 
 
-_MOST = 48  # elements that are asked about
+_MOST = 48  # elements whose presence is a feature
 
 
 def error_kind(reader: Reader, form: int) -> str | None:
-    """The class of the error that a form stands for, if it does for one."""
+    """The class of the error that a form stands for, if any."""
     match reader.known[form]:
         case ("raised", str(kind), _):
             return kind
@@ -235,7 +235,7 @@ def contains(reader: Reader, element: str, outputs: Outputs) -> NDArray[np.int64
 
 
 def elements(reader: Reader, sides: tuple[Outputs, Outputs]) -> list[str]:
-    """The elements of sets and keys of dicts that the two sides have most unequally often."""
+    """The elements of sets and keys of dicts whose frequency differs most between the sides."""
     tally: Counter[str] = Counter()
     forms = reader.known
     counts = [np.bincount(side.forms, minlength=len(forms)) / max(1, len(side)) for side in sides]
@@ -285,16 +285,16 @@ Column = FloatArray | NDArray[np.int64]  # floats are ordered, keys are not
 Reading = Callable[[FloatArray], Column]
 
 _SINGLE = 40  # coordinates looked at one by one ...
-_FIRST = 8  # ... of which so many in any case
+_FIRST = 8  # ... of which this many in any case
 _PAIRED = 5  # coordinates whose pairs are looked at
 _PAIRS = 6  # further pairs, of those whose correlation differs
 _CORRELATED = 512  # coordinates among which those are looked for
-_RANKED = 1500  # outputs a side, to rank coordinates by
+_RANKED = 1500  # outputs per side, to rank coordinates by
 _WHOLE = 512  # coordinates of outputs that are compared as a whole
 _ORDERED = 8  # coordinates whose order is looked at
 _BIT_COLUMNS = 3  # coordinates whose bits are looked at, and columns whose residues are
 _RESIDUES = 3  # of one column
-_SCANNED, _GLANCED = 2048, 512  # outputs a side, to look for them and to rank columns by them
+_SCANNED, _GLANCED = 2048, 512  # outputs per side, to look for them and to rank columns by them
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ class Feature:
 
 
 def features(reader: Reader, first: Outputs, other: Outputs) -> Iterator[Feature]:
-    """All that apply to outputs like these, the plain ones first."""
+    """All features that apply to outputs like these, the plain ones first."""
     both = joined([first, other])
     width = both.width
     if len(reader.known) > 1 or not width:
@@ -394,7 +394,7 @@ def _parity(y: FloatArray) -> FloatArray:
 
 
 def _by_row(name: str, rows: Callable[[Outputs], NDArray[Any]], sample: Outputs) -> Feature:
-    """Keys of whole rows; in words, the row that has the key, as found in a sample."""
+    """Keys of whole rows; the words for a key are a row in a sample that has it."""
 
     def words(key: int) -> str:
         found = rows(sample)

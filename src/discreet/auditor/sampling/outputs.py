@@ -1,8 +1,8 @@
 """Outputs of any type as numbers: the form of each, and the numbers in it.
 
 The *form* is everything but the numbers: types, lengths, shapes, keys, texts, whether a number is
-NaN, whether the run raised an error. Numbers inside of texts count as numbers: a count that comes
-as "n = 41.7" is looked at like 41.7.
+NaN, whether the run raised an error. Numbers inside texts count as numbers: a count that comes as
+"n = 41.7" is treated like 41.7.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CONVERSIONS = ("to_arrow", "to_pydict", "to_pylist", "to_dict", "to_list", "tol
 class Raised:
     """A run that ended in an error: its class, and a digest of its message.
 
-    A message may quote data: it is compared, and neither kept nor shown.
+    A message may quote data: it is compared, but neither stored nor shown.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Raised:
 
     @staticmethod
     def by(error: BaseException) -> Raised:
-        """What is compared of an error."""
+        """The parts of an error that are compared."""
         try:
             message = str(error)
         except Exception:  # not all messages can be made
@@ -82,12 +82,12 @@ def form_of(output: Any, numbers: list[float], depth: int = 0) -> Hashable:
 def _compound_form(output: Any, numbers: list[float], depth: int) -> Hashable:
     plain = _as_plain(output)
     if plain is not output and type(plain) is type(output):
-        return ("unread", type(output).__name__)  # it would go on for ever
+        return ("unread", type(output).__name__)  # it would never end
     if isinstance(plain, Mapping):
         order = sorted(plain, key=repr)
         below = depth + (_STEP if isinstance(plain, _Attributes) else 1)
         form = ("dict", tuple((_key(k), form_of(plain[k], numbers, below)) for k in order))
-        # In which order keys come is public only if it is always the same.
+        # The order of keys is public only if it is always the same.
         return form if list(plain) == order else (*form, tuple(map(repr, plain)))
     if isinstance(plain, Set):
         return ("set", tuple(sorted(map(repr, plain))))
@@ -103,7 +103,7 @@ def _compound_form(output: Any, numbers: list[float], depth: int) -> Hashable:
 
 
 def _as_plain(output: Any) -> Any:
-    """Dicts and lists for dataclasses, tables, series and objects with attributes."""
+    """Dataclasses, tables, series and objects with attributes as dicts and lists."""
     if dataclasses.is_dataclass(output):
         return {f.name: getattr(output, f.name) for f in dataclasses.fields(output)}
     if isinstance(output, Mapping | Set | Sequence | Iterator):
@@ -117,7 +117,7 @@ def _as_plain(output: Any) -> Any:
 
 
 class _Attributes(dict[str, Any]):
-    """What an object is made of, with its class."""
+    """The attributes of an object, with its class."""
 
     def __init__(self, output: Any) -> None:
         super().__init__(vars(output))
@@ -125,7 +125,7 @@ class _Attributes(dict[str, Any]):
 
 
 def _time_form(output: Any, numbers: list[float]) -> Hashable:
-    """Days, seconds or steps since some beginning."""
+    """A date or time as days, seconds or steps since some origin."""
     kind = type(output).__name__
     if isinstance(output, np.datetime64 | np.timedelta64):
         numbers.append(float(output.astype(np.int64)))
@@ -187,7 +187,8 @@ def _array_form(output: NDArray[Any], numbers: list[float], depth: int) -> Hasha
 
 
 def low_words(rows: NDArray[Any]) -> NDArray[np.float64] | None:
-    """The last 32 bits of whole numbers that floats cannot hold, NaN for others; or nothing."""
+    """The last 32 bits of whole numbers that floats cannot hold, NaN for others; None if there are
+    no such numbers."""
     if rows.dtype.kind not in "iu" or rows.dtype.itemsize < 8:
         return None
     long = (rows >= EXACT) | (rows <= -EXACT) if rows.dtype.kind == "i" else rows >= EXACT
@@ -195,7 +196,7 @@ def low_words(rows: NDArray[Any]) -> NDArray[np.float64] | None:
 
 
 def _key_of(text: str) -> float:
-    """A whole number that only equal texts share, but for one in 2⁵³."""
+    """A whole number that only equal texts share, except for one in 2⁵³."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return float(int.from_bytes(digest, "big") >> 11)
 
@@ -205,7 +206,7 @@ def _key(key: Any) -> Hashable:
 
 
 def in_words(form: Hashable) -> str:
-    """A form for people."""
+    """A form in words for people."""
     return " ".join(_pieces(form))
 
 
@@ -247,8 +248,8 @@ def _pieces(form: Hashable) -> Iterator[str]:
 
 # -- many outputs, as two arrays -------------------------------------------------------------------
 # Forms get numbers in the order they are met, and the same form has the same number for both
-# inputs. The numbers of an output stand in a row of floats, padded with NaN. A float32, a boolean
-# or an int below 2⁵³ is exact there; of longer ones the last bits stand beside them.
+# inputs. The numbers of an output are a row of floats, padded with NaN. A float32, a boolean or an
+# int below 2⁵³ is exact there; the last bits of longer ones are held as well.
 
 
 _PLAIN_TYPES = {bool, int, float}
@@ -272,7 +273,7 @@ class Outputs:
         return Outputs(self.forms[start:end], self.numbers[start:end])
 
     def widened(self, width: int) -> Outputs:
-        """The same with at least this many columns."""
+        """These outputs with at least this many columns."""
         missing = width - self.width
         if missing <= 0:
             return self
@@ -282,7 +283,7 @@ class Outputs:
 
 
 def joined(parts: Sequence[Outputs]) -> Outputs:
-    """One after the other."""
+    """All outputs, one part after the other."""
     width = max(part.width for part in parts)
     wide = [part.widened(width) for part in parts]
     return Outputs(
@@ -319,7 +320,7 @@ class Reader:
         self._numbers: dict[Hashable, int] = {}
 
     def words(self, form: int) -> str:
-        """A form in words; a few of them for a long one."""
+        """A form in words, which are cut if they are long."""
         known = self.known[form]
         text = in_words(known)
         if isinstance(known, tuple) and known[0] == "raised":
@@ -335,7 +336,7 @@ class Reader:
         )
 
     def read(self, outputs: Any) -> Outputs:
-        """Many outputs, stacked in an array or in a list; each reads as it would alone."""
+        """Many outputs, stacked in an array or in a list; each is read as it would be alone."""
         if isinstance(outputs, np.ndarray) and outputs.ndim and outputs.dtype.kind in "biuf":
             return self._stacked(outputs)
         listed = outputs if isinstance(outputs, list) else _rows(outputs)
@@ -422,7 +423,7 @@ class Reader:
 
 
 def _rows(outputs: Any) -> list[Any]:
-    """The outputs of a batch that is no list and no array of numbers."""
+    """The outputs of a batch that is neither a list nor an array of numbers."""
     if isinstance(outputs, Mapping | Set | str | bytes):
         raise InvalidArgument(
             name="run",

@@ -23,7 +23,7 @@ _ORDERS = 1 + np.geomspace(1e-3, 1e4, 48)  # of Rényi divergences: any choice g
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number that is claimed, and how an event speaks about it."""
+    """One number that is claimed, and how to bound it by an event."""
 
     name: str  #: "epsilon", "delta", "rho", "mu", "tv" or "excess"
     claimed: float
@@ -36,7 +36,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ClaimParameters:
-    """What is asked of the samples: the parameters to bound, the one that decides first."""
+    """What is asked of the samples: the parameters to bound, starting with the one that decides."""
 
     parameters: tuple[Parameter, ...]
     reported: Parameter  #: the claim's own

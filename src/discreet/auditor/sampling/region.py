@@ -7,8 +7,8 @@ with probability (1 + t)·e^(−t) (Fisher 1932), and
 
     { (p, q) : −log A(p) − log B(q) ≤ t },   (1 + t)·e^(−t) = risk,
 
-holds the truth but for `risk`. Near its boundary it is as tight as a test that knows both
-variances, where two separate intervals lose up to a factor √2 in width.
+holds the truth, except with probability `risk`. Near its boundary it is as tight as a test that
+knows both variances, where two separate intervals lose up to a factor √2 in width.
 
 What is asked about here grows with p and falls with q, so its least value over the region lies on
 the lower right boundary. That is covered by corners: if −log A is between s and s′, then p is at
@@ -63,7 +63,7 @@ def corners(counts: Counts, risk: float) -> tuple[FloatArray, FloatArray]:
 
 
 def least(reading: Reading, counts: Counts, risk: float) -> float:
-    """The least value of something that grows with p and falls with q, but for `risk`."""
+    """The least value of what grows with p and falls with q, except with probability `risk`."""
     p, q = corners(counts, risk)
     return float(reading(p, q).min())
 

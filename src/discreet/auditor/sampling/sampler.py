@@ -54,7 +54,7 @@ class Sampler:
         return min(grown, max(256, _CHUNK // self.width))
 
     def both(self, n: int) -> tuple[Outputs, Outputs]:
-        """n outputs of each input, taking turns in who comes first."""
+        """n outputs of each input, which take turns to come first."""
         first = sum(self.drawn) // max(1, n) % 2
         parts = {side: self.draw(side, n) for side in (first, 1 - first)}
         return parts[0], parts[1]
@@ -69,7 +69,7 @@ class Sampler:
             if len(part) != size:
                 raise InternalError(f"{len(part)} of {size} outputs were read")
             seconds = time.perf_counter() - started
-            if size >= self.last[0] or n > size:  # not the short rest of a draw
+            if size >= self.last[0] or n > size:  # not the short remainder of a draw
                 self.last = size, seconds
             self.width = max(self.width, part.width)
             parts.append(part)
@@ -95,15 +95,15 @@ class Sampler:
         return outputs
 
     def one_by_one(self) -> Sampler:
-        """The same, from the start, in batches of one."""
+        """A new sampler of the same pair that draws in batches of one."""
         return Sampler(partial(_single, self.run), self.pair, batched=False, reader=self.reader)
 
 
 class BatchRaised(Exception):
-    """A batch ended in an error, and nobody knows which of its outputs did.
+    """A batch ended in an error, and nobody knows which of its outputs caused it.
 
     Such a batch cannot be replaced: batches that happen to have no error would be kept, and
-    errors counted too rarely. So all that was drawn is given up, and drawn anew one by one.
+    errors counted too rarely. So all that was drawn is discarded, and drawn again one by one.
     """
 
 
@@ -118,32 +118,32 @@ def _attempt(run: Run, value: Any) -> Any:
         return Raised.by(error)
 
 
-# -- how much to draw for what ---------------------------------------------------------------------
+# -- how much to draw for each purpose -------------------------------------------------------------
 # About half of the outputs choose, the other half test.
 
 
 _SECONDS = 5.0
-_SCREEN, _CHOOSE, _COMPARE = 0.2, 0.4, 0.55  # of the time, up to their end
-_DRAW = 0.15  # of the time, to draw what is chosen from
-_ROWS = 1 << 18  # to choose from, at most
-_NUMBERS = 1 << 23  # in them
-_NUMBERS_A_SECOND = 160_000  # that leave time to look at them
-_COMPARED = 1 << 19  # outputs are enough to tell the best of some events
+_SCREEN, _CHOOSE, _COMPARE = 0.2, 0.4, 0.55  # when each ends, as a share of the time
+_DRAW = 0.15  # share of the time for drawing the outputs on which events are chosen
+_ROWS = 1 << 18  # at most this many of these outputs
+_NUMBERS = 1 << 23  # at most this many numbers in them
+_NUMBERS_A_SECOND = 160_000  # as many as leave time to look at them
+_COMPARED = 1 << 19  # this many outputs are enough to find the best of some events
 _FEW = 1 << 12
-_SCARCE = 4000  # outputs a side in all: then each is counted
+_SCARCE = 4000  # if fewer outputs per side are affordable, their number is limited too
 _SLOW = 1.1  # of the seconds: where calls take long, the last one may end a little late
 
 
 @dataclass(frozen=True)
 class Pace:
-    """A number of seconds, of samples a side, or both; and since when."""
+    """A limit on seconds, on samples per side, or both; and when it started."""
 
     seconds: float | None
     samples: int | None
     started: float
 
     def measured(self, sampler: Sampler) -> Pace:
-        """Draw until it is clear how long an output takes; where that is long, count outputs."""
+        """Draw until it is clear how long an output takes; if that is long, limit outputs too."""
         sampler.draw(0, 1)  # first calls are slow, and say nothing about the others
         if self.seconds is None:
             return self
@@ -164,11 +164,11 @@ class Pace:
 
     @property
     def is_scarce(self) -> bool:
-        """Whether there are too few outputs for a first look and a comparison beside the rest."""
+        """Whether there are too few outputs to spare some for a first look and a comparison."""
         return self.samples is not None and self.samples < 512
 
     def first_look(self, sampler: Sampler) -> int:
-        """Outputs a side for a first look: a twentieth of what there is time for."""
+        """Outputs per side for a first look: a twentieth of what there is time for."""
         most = min(_FEW if sampler.batched else _FEW // 4, max(64, _NUMBERS // sampler.width))
         if self.samples is not None:
             return max(8, min(most, self.samples // 16))
@@ -176,7 +176,7 @@ class Pace:
         return max(8, min(most, int(0.05 * self.seconds / 2 / sampler.seconds_each)))
 
     def rows_to_choose(self, sampler: Sampler) -> int:
-        """Outputs a side on which events are chosen."""
+        """Outputs per side on which events are chosen."""
         most = max(64, min(_ROWS, _NUMBERS // sampler.width))
         if self.samples is not None:
             part = (self.samples - min(sampler.drawn)) // 3 if self.is_scarce else self.samples // 4
@@ -191,7 +191,7 @@ class Pace:
         return self._is_past(_SCREEN)
 
     def choosing_is_over(self) -> bool:
-        """The same for a closer look at the best of them."""
+        """Whether a closer look at the best of them has taken its share of the time."""
         return self._is_past(_CHOOSE)
 
     def comparing_is_over(self, sampler: Sampler, compared: int) -> bool:
@@ -208,28 +208,28 @@ class Pace:
         return self._is_past(1.0)
 
     def allows(self, sampler: Sampler, n: int) -> bool:
-        """Whether n more outputs a side would leave half of everything."""
+        """Whether n more outputs per side would leave half of everything."""
         if self.samples is not None:
             return min(sampler.drawn) + n <= self.samples // 2
         assert self.seconds is not None
         return self._spent + 2 * n * sampler.seconds_each < 0.5 * self.seconds
 
     def share(self, sampler: Sampler) -> float:
-        """How much of it all is done."""
+        """The share of the whole that is done."""
         if self.samples is not None:
             return min(1.0, min(sampler.drawn) / self.samples)
         assert self.seconds is not None
         return min(1.0, self._spent / self.seconds)
 
     def next_chunk(self, sampler: Sampler, *, comparing: bool = False) -> int:
-        """Outputs a side to draw before looking up again."""
+        """Outputs per side to draw before the next check."""
         if self.samples is None:
             return sampler.chunk
         end = self.samples // 2 if comparing else self.samples
         return max(1, min(sampler.chunk, end - min(sampler.drawn)))
 
     def expected_tests(self, sampler: Sampler) -> float:
-        """About how many outputs a side there will be to test on."""
+        """About how many outputs per side there will be to test on."""
         if self.samples is not None:
             return max(1.0, self.samples / 2)
         assert self.seconds is not None
@@ -240,14 +240,14 @@ class Pace:
         return self._is_past(share)
 
     def part(self, share: float, sampler: Sampler) -> int:
-        """How many outputs a side fit into a share of it."""
+        """How many outputs per side fit into a share of it."""
         if self.samples is not None:
             return int(share * self.samples)
         assert self.seconds is not None
         return int(share * self.seconds / 2 / sampler.seconds_each)
 
     def without(self, samples: int) -> Pace:
-        """What is left of it now, after so many samples a side."""
+        """What is left of it now, after this many samples per side."""
         now = time.perf_counter()
         return Pace(
             None if self.seconds is None else max(0.1, self.seconds - (now - self.started)),
@@ -264,7 +264,7 @@ class Pace:
 
 
 def read_pace(seconds: float | None, samples: int | None, started: float) -> Pace:
-    """At the door: at most one of the two."""
+    """Read the limits; at most one of the two may be given."""
     if seconds is not None and samples is not None:
         raise InvalidArgument(
             name="samples", expected="None where seconds are given", given="both of them"
