@@ -51,9 +51,9 @@ TABLES = (
     Mutant(
         id="cells-of-a-histogram",
         file="query/purchase.py",
-        old='        """A row counts 1, in one of the bins."""\n'
+        old='        """A row adds 1 to one of the bins."""\n'
         "        bins = contribution.in_cells(self.bins.size)\n",
-        new='        """A row counts 1, in one of the bins."""\n        bins = contribution\n',
+        new='        """A row adds 1 to one of the bins."""\n        bins = contribution\n',
         kind="count forgotten",
         harm="to be replaced moves a row from one bin to another, and only one is covered",
         tests=(

@@ -7,14 +7,14 @@ From the bottom up:
 - `expressions`: what may be computed from one row, as typed trees
 - `suggestions`: what other libraries call a step, and what it is called here
 - `row`: the row proxy that a lambda gets
-- `public`: public tables, and a table as one number
+- `public`: public tables, and their digests
 - `keys`: which groups an answer has
 - `measures`: what an engine computes for each group, on which grid
 - `contribution`: how much one person can be in an answer
 - `request`: what a plan asks of an engine, and what comes back
 - `purchase`: what an analyst spends, the parts of a plan, and the mechanisms bought for them
-- `aggregates`: what can be asked of each group, one file an aggregate
-- `table`: the builder: a table, its steps, groups and aggregates
+- `aggregates`: what can be asked of each group, one file per aggregate
+- `table`: builds a question from a table, its steps, groups and aggregates
 - `plan`: from a question and a spend to mechanisms
 - `numerals`: numbers in sentences
 - `explain`: a plan in sentences

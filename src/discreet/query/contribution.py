@@ -1,4 +1,4 @@
-"""How much one person can be in an answer: groups, and rows in each of them."""
+"""How much one person can contribute to an answer: groups, and rows in each of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from discreet.sensitivity import Sensitivity
 
 @dataclass(frozen=True, slots=True)
 class ContributionBound:
-    """What is kept of one person: `groups` × `rows_per_group`, or `rows` over all groups."""
+    """How many rows of one person are kept: in each of `max_groups` groups at most
+    `max_rows_per_group`, or over all groups at most `max_rows`."""
 
     max_groups: int | None = None
     max_rows_per_group: int | None = None
@@ -24,7 +25,7 @@ class ContributionBound:
     def read(
         cls, max_groups: int | None, max_rows_per_group: int | None, max_rows: int | None
     ) -> ContributionBound:
-        """Check that it is one of the two."""
+        """Check that exactly one of the two kinds of bound is given."""
         by_group = max_groups is not None or max_rows_per_group is not None
         if by_group == (max_rows is not None):
             raise InvalidArgument(
@@ -48,8 +49,9 @@ class ContributionBound:
 class Contribution:
     """The most that one person adds to an answer: rows in each of some groups.
 
-    `groups` is how many groups one person can be in, `rows` how many rows in one of them, and
-    `total` how many in all. A person that is replaced leaves as much as another brings.
+    `groups` is how many groups one person can be in, `rows` how many rows they can have in one
+    group, and `total` how many in all groups. When a person is replaced, the one who leaves and the
+    one who comes can each contribute that much.
     """
 
     groups: int
@@ -57,13 +59,13 @@ class Contribution:
     total: int
     relation: Relation
     grouped: bool  # is there more than one group at all?
-    cells: int = 1  # how many numbers a group has, of which a row counts to one
+    cells: int = 1  # how many numbers a group has; a row counts towards one of them
 
     @property
     def choices(self) -> int:
-        """How often a person bears with `rows` rows on a choice that is made in each group.
+        """How many of the choices, one per group, a person can influence with `rows` rows each.
 
-        Someone with fewer rows in a group bears less on it, in proportion.
+        Someone with fewer rows in a group influences its choice less, in proportion.
         """
         return -(-self.total // self.rows)
 
@@ -75,18 +77,18 @@ class Contribution:
         return most if self.grouped else min(most, self.cells)
 
     def in_cells(self, cells: int) -> Contribution:
-        """The same where a row is in one of several cells of its group."""
+        """This contribution where a row counts towards one of several cells of its group."""
         return replace(self, cells=cells)
 
     def one_row(self) -> Contribution:
-        """The same where a person counts once in a group, however many rows they have."""
+        """This contribution where a person counts once in a group, however many rows they have."""
         return replace(self, rows=1, total=self.groups)
 
     def moves(self, *, largest: Fraction, reach: Fraction) -> Sensitivity:
         """How far sums over rows can move, if each row adds between −`largest` and `largest`.
 
-        `reach` is how far apart two people's contributions a row can be, `largest` at least and
-        twice that at most.
+        `reach` is how far apart what two people contribute with one row can be: at least `largest`
+        and at most twice that.
 
         >>> one = Contribution(3, 5, 15, Relation.ADD_REMOVE, True)
         >>> one.moves(largest=Fraction(1), reach=Fraction(1)).l1
@@ -101,8 +103,8 @@ class Contribution:
                 l1=self.total * largest,
                 l2=sqrt_up((full * self.rows**2 + rest**2) * largest**2),
             )
-        # Two people in the same cells: each moves by rows·reach. In different ones: twice as many
-        # move by rows·largest. With one cell in all, only the first can be.
+        # Two people in the same cells: each cell moves by rows·reach. In different cells: twice as
+        # many move by rows·largest. If there is only one cell, only the first case can occur.
         several = self.grouped or self.cells > 1
         full, rest = divmod(self.total, self.rows)
         square = full * self.rows**2 + rest**2

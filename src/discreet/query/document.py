@@ -2,8 +2,9 @@
 
 The tree is a function of the question alone: no path, no name of a source, nothing of the data.
 Numbers are exact text, as in ``"1/2"``; a real literal is the text that Python prints for it. Keys
-and public tables are told by their columns, their number and a digest, and keys by themselves
-where they are few. What a plan bought is a document too, and a question can be put in words.
+and public tables are described by their columns, the number of their rows and a digest; keys are
+also written out where they are few. There are documents for what a plan bought too, and sentences
+that put a question in words.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ from discreet.query.request import Join, Mutate, Select, Step, Where
 from discreet.query.schema import Type
 from discreet.query.table import Grouped, Query, Table
 
-MOST_KEYS: Final = 100  # of which the keys themselves are written
+MOST_KEYS: Final = 100  # up to this many, the keys themselves are written
 
-# What an aggregate is called; its own fields follow. These follow from others, so they are not
-# told: a label from its column, the quantiles bought together from the other aggregates.
+# What an aggregate is called; its own fields come next. Fields that follow from others are left
+# out: a label from its column, the quantiles bought together from the other aggregates.
 _NAMES: Final[dict[type, str]] = {
     Count: "count",
     CountUnits: "count units",
@@ -91,7 +92,7 @@ def query_document(query: Query) -> Tree:
 
 
 def contribution_document(grouped: Grouped, *, rows: bool, coverage: Fraction, most: int) -> Tree:
-    """The same for a bound on contributions that is bought: how many groups a person is in, or
+    """The document of a question for a bound on contributions: how many groups a person is in, or
     how many rows they have in a group, at most, for this share of people."""
     return {
         "kind": "rows in a group" if rows else "groups a person",
@@ -167,9 +168,9 @@ def _aggregate(name: str, aggregate: Aggregate) -> Tree:
 # -- what a plan bought, as documents --------------------------------------------------------------
 # Each mechanism with its sensitivity, noise and promise.
 #
-# Sensitivity, scale and σ are counted in steps of the grid that a number is released on; ``step``
-# is what one of them is worth. From these numbers alone a reader can compute the guarantee again,
-# as `discreet.certificate` does.
+# Sensitivity, scale and σ are in steps of the grid that a number is released on; ``step`` is the
+# size of one of them. From these numbers alone a reader can recompute the guarantee, as
+# `discreet.certificate` does.
 
 
 def mechanism_documents(plan: Plan) -> list[Tree]:
@@ -178,7 +179,7 @@ def mechanism_documents(plan: Plan) -> list[Tree]:
 
 
 def contribution_mechanism(mechanism: Quantiles, *, rows: bool, most: int) -> Tree:
-    """The same for the choice of a bound on contributions, among 1, 2, ... ``most``."""
+    """The document of the choice of a bound on contributions, among 1, 2, ... ``most``."""
     words = "a bound on rows in a group" if rows else "a bound on groups"
     part = {"kind": "people by their rows in a group" if rows else "people by their groups"}
     told = _quantiles(mechanism, candidates=most)
@@ -259,7 +260,7 @@ def _chosen(kind: str, one: Chooser) -> Tree:
 
 
 def _promise(one: Any, times: int) -> Tree:
-    """How often one person bears on it, and what is promised for all of that."""
+    """How many times one person influences it, and what is promised for all of them together."""
     guarantee: Guarantee = one.guarantee
     return {"times": times, "guarantee": json.loads(guarantee.to_json())}
 
@@ -315,7 +316,7 @@ values of ward; of rows where days > 0. Of each id, at most 3 groups and 5 rows 
 
 
 def contribution_in_words(grouped: Grouped, *, rows: bool, coverage: Fraction, most: int) -> str:
-    """The same for a bound on contributions that is bought."""
+    """What was asked where a bound on contributions is to be released, in a sentence."""
     unit = grouped.table.unit.column
     what = "rows in any one group" if rows else "groups"
     return one_line(
@@ -427,7 +428,7 @@ Tree: TypeAlias = dict[str, Any]
 
 
 def tree(value: Typed) -> Tree:
-    """A typed expression; a literal's own type is beside it, so its text is never ambiguous.
+    """A typed expression; the type of a literal is stated too, so its text is never ambiguous.
 
     >>> from discreet.query.schema import Type
     >>> tree(Typed("column", (), "age", Type.INTEGER, True))

@@ -1,4 +1,7 @@
-"""A plan in numbered sentences: what is protected, bought, added, expected. Reads no data."""
+"""A plan in numbered sentences: what is protected and bought, the noise, the errors to expect.
+
+No data is read.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ SIZES = (100, 1_000, 10_000, 100_000)
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a release would do and cost; printed, one numbered sentence a line."""
+    """What a release would do and cost; printed as one numbered sentence per line."""
 
     sentences: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -253,7 +256,7 @@ def _swamped(plan: Plan, one: AddedNoise) -> str:
 
 
 def _selection(plan: Plan, one: AddedNoise, keys: int) -> str:
-    """Which group is largest costs the same however many there are (claim 20)."""
+    """Asking which group is largest costs the same however many groups there are (claim 20)."""
     epsilon = plan.money.share(Fraction(1)).pure
     monotone = plan.query.table.relation is Relation.ADD_REMOVE
     rows = plan.query.contribution.rows

@@ -19,13 +19,13 @@ from discreet.query.schema import Schema, Type
 
 Value: TypeAlias = bool | int | float | str | datetime.date | datetime.datetime | None
 
-# Arithmetic stays within these, so that no engine can overflow. How large a number can get is
-# known from the expression alone, and nothing is clamped that cannot get too large.
+# Arithmetic stays within these limits, so that no engine can overflow. How large a number can get
+# is known from the expression alone, and what cannot get too large is not clamped.
 LARGEST_REAL: Final = 1e100  # a larger real enters arithmetic as this, with its sign
-SMALLEST_REAL: Final = 1e-100  # nearer to 0 than this is 0; where more than three reals are
-# multiplied or divided, n of them, both limits are about 1e±(300/n)
+SMALLEST_REAL: Final = 1e-100  # a real nearer to 0 than this counts as 0. Where n > 3 reals are
+# multiplied or divided, both limits are about 1e±(300/n)
 LARGEST_TERM: Final = 2**62 - 1  # of two integers that are added; of n, (2^63 − 1)/n. A product of
-# integers is exact up to this size and stops there
+# integers is exact up to this size and is clamped to it
 LARGEST_WHOLE: Final = 2**53  # a real becomes an integer of at most this size
 
 OPERATIONS: Final[dict[str, str]] = {
@@ -40,7 +40,7 @@ OPERATIONS: Final[dict[str, str]] = {
     "and": "both",
     "or": "either",
     "not": "not",
-    # arithmetic: missing if a side is; integers stay integers, in the limits above
+    # arithmetic: missing if either side is; integers stay integers, within the limits above
     "add": "sum",
     "sub": "difference",
     "mul": "product",
@@ -81,9 +81,9 @@ OPERATIONS: Final[dict[str, str]] = {
 class Expression:
     """An operation on other expressions; a column or a literal at the leaves.
 
-    `op` is "column" (`value` is its name), "literal" (`value` is it) or one of `OPERATIONS`.
-    `value` also holds what an operation takes besides expressions: the type of a cast, the
-    bounds of a clip, the literals of is_in, a text to look for, (start, length).
+    `op` is "column" (then `value` is its name), "literal" (then `value` is the literal itself) or
+    one of `OPERATIONS`. `value` also holds what an operation takes besides expressions: the type of
+    a cast, the bounds of a clip, the literals of is_in, a text to look for, (start, length).
     """
 
     op: str
@@ -106,12 +106,12 @@ class Typed:
 
 
 def column(name: str) -> Expression:
-    """The cell of a column."""
+    """An expression for the cell of a column."""
     return Expression("column", value=name)
 
 
 def literal(value: Value) -> Expression:
-    """A constant."""
+    """An expression for a constant."""
     return Expression("literal", value=value)
 
 
@@ -175,7 +175,7 @@ NUMBER_OF_DATE: Final = "take a number from the date first, as in .year()"
 
 
 def repair(wanted: str, args: Sequence[Typed]) -> str:
-    """The next step for arguments that should have been, say, "numbers".
+    """What to do about arguments that should have been, say, "numbers".
 
     >>> ward = Typed("column", (), "ward", Type.TEXT, True)
     >>> repair("numbers", [ward])
@@ -195,7 +195,7 @@ def repair(wanted: str, args: Sequence[Typed]) -> str:
         return _cast_hint(args, Type.TEXT, "date", "text as dates")
     if any(kind.is_number for kind in kinds):
         return _as_numbers(args, compared=True)
-    return 'cast one of them, as in .cast("text")'  # of truths and dates, both can be
+    return 'cast one of them, as in .cast("text")'  # booleans and dates can both be cast to text
 
 
 def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
@@ -215,7 +215,7 @@ def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
 
 
 def _cast_hint(args: Sequence[Typed], kind: Type, to: str, what: str) -> str:
-    """How the first column of this type is read as another."""
+    """How to read the first column of this type as another type."""
     names = (arg.value for arg in args if arg.op == "column" and arg.type is kind)
     name = next(names, "x")
     cell = f"row.{name}" if str(name).isidentifier() else f'row["{name}"]'
@@ -306,7 +306,7 @@ def _listed(expression: Expression) -> int:
 
 
 def literal_type(value: object) -> Type:
-    """The type of a literal; None has the one that fits."""
+    """The type of a literal; None takes the type that it is used as."""
     match value:
         case None:
             return Type.OTHER
@@ -328,7 +328,7 @@ def literal_type(value: object) -> Type:
 
 
 def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
-    """The value cast to a type, where that has a meaning.
+    """The value cast to a type; refused where that would be meaningless.
 
     >>> from discreet.query.expressions import column
     >>> schema = Schema((*Schema.of({"age": "integer"}).fields,))
@@ -386,7 +386,7 @@ def _arithmetic(expression: Expression, args: tuple[Typed, ...]) -> Typed:
 def _quotient(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     numbers = tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
     divisor = numbers[1]
-    # A smaller literal may count as 0 (SMALLEST_REAL), or does where many numbers are multiplied.
+    # A smaller literal may count as 0 (see SMALLEST_REAL), in particular in a long product.
     safe = isinstance(divisor.value, float) and abs(divisor.value) >= 1
     kind = _REAL if expression.op == "div" else _INTEGER
     return Typed(expression.op, numbers, None, kind, numbers[0].nullable or not safe)
@@ -491,7 +491,7 @@ _RULES: Final[dict[str, Callable[[Expression, tuple[Typed, ...]], Typed]]] = {
 }
 
 
-# -- shared by the rules ---------------------------------------------------------------------------
+# -- what several rules share ----------------------------------------------------------------------
 
 
 def _make(expression: Expression, args: tuple[Typed, ...], kind: Type) -> Typed:

@@ -1,4 +1,4 @@
-"""Which groups an answer has: listed in public, or discovered at a price."""
+"""Which groups an answer has: publicly listed, or discovered at a price."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ListedKeys:
 
     @cached_property
     def digest(self) -> bytes:
-        """What tells two lists apart: a hash of all that they hold."""
+        """A hash of the whole list, by which two lists can be told apart."""
         digest = hashlib.blake2b(str(self.table.schema).encode())
         for column in self.table.columns:
             for chunk in column.chunks:
@@ -53,7 +53,7 @@ class ListedKeys:
 
 @dataclass(frozen=True)
 class DiscoveredKeys:
-    """Keys that enough people hold: found by a threshold, charged apart from the answers."""
+    """Keys that enough people hold: found with a threshold, and charged separately."""
 
 
 Keys: TypeAlias = ListedKeys | DiscoveredKeys
@@ -92,7 +92,7 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
         try:
             arrays.append(_array(values, kind, name))
         except (pa.ArrowException, OverflowError, TypeError, UnicodeError):
-            arrays = []  # refused below, without words that quote a key
+            arrays = []  # refused below, in a message that quotes no key
             break
     if not arrays:
         raise InvalidArgument(
@@ -116,7 +116,7 @@ def any_key(kinds: Iterable[Type]) -> ListedKeys:
 
 
 def check_key_type(kind: Type, name: str) -> None:
-    """Reals and moments are no keys: one person each, mostly."""
+    """Refuse reals and timestamps as keys: most of their values belong to one person only."""
     if kind not in (*KEY_TYPES, Type.RAW):
         raise InvalidArgument(
             name=f'group_by("{name}")',
@@ -156,7 +156,7 @@ def _crossed(columns: tuple[str, ...], keys: Mapping[str, Iterable[Any]]) -> lis
     lists = [_listed(keys[name]) for name in columns]
     check(math.prod(map(len, lists)), KEYS, name="keys", what="keys, crossed", hint=_FEWER)
     crossed: list[list[Any]] = [[] for _ in columns]
-    for i, values in enumerate(lists):  # the last column runs fastest
+    for i, values in enumerate(lists):  # the last column varies fastest
         after = math.prod(map(len, lists[i + 1 :]))
         before = math.prod(map(len, lists[:i]))
         crossed[i] = [value for value in values for _ in range(after)] * before
@@ -219,7 +219,7 @@ def _own(kind: Type) -> Type:
 def _from_values(values: list[Any], name: str) -> pa.Array:
     import pyarrow as pa
 
-    # Lists are long and of one type, mostly: look at types, not at values.
+    # Most lists are long and of one type: look at the types first, not at each value.
     if set(map(type, values)) <= {str, int, bool}:
         plain = values
     else:

@@ -1,4 +1,4 @@
-"""What an engine is asked to compute for each group: exact integers, nothing else."""
+"""What an engine is asked to compute for each group: exact integers and nothing else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Units:
 class Total:
     """The sum of q = `grid.quantise(value)`, or of its square; missing values add nothing.
 
-    A square is ⌊q²/2^shift + ½⌋ − offset, one by one.
+    A square is ⌊q²/2^shift + ½⌋ − offset, computed for each row.
     """
 
     value: Typed  # INTEGER or REAL
@@ -45,19 +45,19 @@ class Total:
 
     @property
     def largest(self) -> int:
-        """How far from 0 a row can be."""
+        """How far from 0 the value of a row can be, in steps."""
         if not self.squared:
             return self.grid.largest
         return max(self.offset, self.largest_square - self.offset)
 
     @property
     def wide(self) -> bool:
-        """May its sums need more than 64 bits? Decided here, so that no value ever decides it."""
+        """May its sums need more than 64 bits? This depends on the grid, never on the data."""
         return self.largest > NARROW
 
     @property
     def largest_square(self) -> int:
-        """The largest square, before the offset is taken off."""
+        """The largest square, before the offset is subtracted."""
         return (self.grid.largest**2 + (1 << self.shift >> 1)) >> self.shift
 
 
@@ -79,7 +79,7 @@ class GridBins:
 
 @dataclass(frozen=True, slots=True)
 class EdgeBins:
-    """How many values lie in [edges[i], edges[i+1]); values outside count to the end bins."""
+    """How many values lie in [edges[i], edges[i+1]); values outside are counted in the end bins."""
 
     value: Typed  # INTEGER or REAL
     edges: tuple[float, ...]  # rising, at least two
@@ -119,9 +119,10 @@ Measure: TypeAlias = AllRows | Present | Units | Total | Binned
 
 
 # A value is at most 2^30 steps large. In the worst case all n records of a group are rounded the
-# same way, by half a step, which is n·Δ/2^31 in all. Beside Laplace noise of deviation √2·Δ/ε it
-# makes the error larger by less than a thousandth as long as n·ε is below a hundred million (then
-# it is 4 % of the deviation, and errors add up in squares); rounded at random, n may be its square.
+# same way, by half a step, which is n·Δ/2^31 in all. Next to Laplace noise of deviation √2·Δ/ε this
+# increases the error by less than a thousandth as long as n·ε is below a hundred million (then
+# it is 4 % of the deviation, and errors add up in squares). If rounding is random, n may be
+# squared.
 FINE_BITS: Final = 30
 SMALLEST_EXPONENT: Final = 1074  # every double is a multiple of 2^(−1074)
 
@@ -137,7 +138,7 @@ class Grid:
 
     @property
     def step(self) -> Fraction:
-        """What one step is worth."""
+        """The size of one step."""
         return Fraction(2) ** -self.exponent
 
     @property
@@ -146,7 +147,7 @@ class Grid:
         return max(abs(self.lower - self.centre), abs(self.upper - self.centre))
 
     def quantise(self, x: float | int | None) -> int | None:
-        """q(x); None where the value is missing. What engines must agree with.
+        """q(x); None where the value is missing. Every engine must compute exactly this.
 
         >>> Grid(exponent=1, lower=0, upper=120, centre=60).quantise(12.25)
         -35
@@ -162,7 +163,8 @@ class Grid:
 
 
 def choose_grid(bounds: tuple[Fraction, Fraction], *, whole: bool, centred: bool) -> Grid:
-    """The finest grid on which values are at most 2^30 steps large; whole numbers as they are.
+    """The finest grid on which values are at most 2^30 steps large; whole numbers need no finer one
+    than the integers, or halves.
 
     >>> choose_grid((Fraction(0), Fraction(60)), whole=True, centred=False)
     Grid(exponent=0, lower=0, upper=60, centre=0)
@@ -176,7 +178,7 @@ def choose_grid(bounds: tuple[Fraction, Fraction], *, whole: bool, centred: bool
     farthest = max(abs(lower), abs(upper))
     exponent = min(FINE_BITS - _log2_up(size), 51 - _log2_up(farthest), SMALLEST_EXPONENT)
     if whole:
-        # Whole numbers need no finer grid than halves, which hold the middle.
+        # Whole numbers need no finer grid than the integers, or halves if the middle is one.
         exponent = min(exponent, 1 if (middle.denominator == 2 and centred) else 0)
     scale = Fraction(2) ** exponent
     low, high = math.ceil(lower * scale), math.floor(upper * scale)

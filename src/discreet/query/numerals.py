@@ -1,4 +1,4 @@
-"""Numbers in sentences: three digits, thousands apart, large ones as powers of ten."""
+"""Numbers in sentences: three digits, thousands separated, large ones as powers of ten."""
 
 from __future__ import annotations
 

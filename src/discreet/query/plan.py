@@ -1,10 +1,10 @@
 """From a question and a spend to mechanisms: a pure function of query, schema and spend.
 
-What is bought once is shared; every part has a share of the spend in proportion to the largest
-weight of the aggregates that use it, and discovery of keys the average one. All noise of a plan
-is of one kind, the one with the smaller error for this spend, where the account allows both. On an
-account in ρ or μ² the same (ε, δ) costs very different amounts, so that errors are compared at the
-same charge there, and what does not fit is left aside.
+A part that several aggregates need is bought once and shared. Each part gets a share of the spend
+in proportion to the largest weight of the aggregates that use it; discovery of keys gets an average
+share. All noise of a plan is of one kind: where the account allows both, the one with the smaller
+error for this spend. On an account in ρ or μ² the same (ε, δ) can cost very different amounts, so
+there errors are compared at the same charge, and a kind that does not fit is not considered.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Plan:
         return tuple(dict.fromkeys(measure for part in parts for measure in part.measures))
 
     def request(self, salt: int, keys: ListedKeys | None = None) -> Request:
-        """One pass over the table. Where keys are discovered, it asks for people by key; a second
-        one, with the keys that were found, for everything else."""
+        """One pass over the table. Where keys are discovered, the first pass asks for the number of
+        people by key, and a second one, with the keys that were found, for everything else."""
         query = self.query
         finding = self.finder is not None and keys is None
         return Request(
@@ -81,8 +81,8 @@ class Plan:
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """What the engine will be asked, for it to check; with a key in place of those that are
-        still to be discovered."""
+        """What the engine will be asked, so that it can check it beforehand; a made-up key stands
+        for those that are still to be discovered."""
         first = self.request(0)
         if self.finder is None:
             return (first,)
@@ -94,7 +94,7 @@ class Plan:
         return next((one for one in self.bought.values() if isinstance(one, Finder)), None)
 
     def draw(self, columns: Mapping[Measure, Any]) -> Noisy:
-        """Noise for every part: exact integers in, noisy ones and choices out."""
+        """Draw noise for every part: takes exact integers, returns noisy ones and choices."""
         values: dict[Part, Any] = {}
         for part, one in self.bought.items():
             match one:
@@ -124,7 +124,7 @@ class Plan:
 
 
 def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> Plan:
-    """The plan with the least error for this spend, on this account as it is now, if any."""
+    """The plan with the least error for this spend; with an account, as that stands now."""
     counting = Counting.of(
         rows=any(one.counts_rows for _, one in query.aggregates),
         values=tuple(c for _, one in query.aggregates for c in one.counted),
@@ -159,9 +159,10 @@ class _Choice:
 
     @cached_property
     def score(self) -> float:
-        """The mean of the logarithms of all errors: how they compare does not depend on units.
+        """The mean of the logarithms of all errors, so that comparisons do not depend on units.
 
-        On an account in ρ or μ², of the errors for a charge of 1: they shrink with its root.
+        On an account in ρ or μ² these are the errors for a charge of 1: errors are inversely
+        proportional to the square root of the charge.
         """
         noise = [one for one in self.bought.values() if isinstance(one, AddedNoise)]
         size = sum(math.log(one.deviation) for one in noise) / max(len(noise), 1)
@@ -171,7 +172,7 @@ class _Choice:
 
     @cached_property
     def fits(self) -> bool:
-        """Has the account room for it?"""
+        """Does the account have room for it?"""
         if self.account is None:
             return True
         room = sum_of(self.account.limit) - self.account.total
@@ -201,9 +202,9 @@ def _candidates(
     plain = (money, _buy_all(query, money, shares, spend.delta), _only_laplace(spend, pure=pure))
     if spend.delta is None or pure or not any(_adds(part) for part in shares):
         return [plain]
-    # Gaussian noise: discovery takes its share of ε and half of δ, the others what is left, as
-    # the largest μ that keeps it. On an account in ρ it is the largest ρ, and half of δ is left
-    # aside, as in an (ε, δ) budget: so one that is spent at once just fits.
+    # Gaussian noise: discovery takes its share of ε and half of δ; the other parts take the largest
+    # μ that keeps to what is left. On an account in ρ it is the largest ρ, and half of δ is set
+    # aside, as in an (ε, δ) budget: then spending such a budget at once just fits.
     finds = shares.get(Discovery(), Fraction(0))
     in_rho = account is not None and isinstance(account.limit, ZCDP)
     delta = spend.delta / 2 if finds or in_rho else spend.delta
@@ -298,7 +299,7 @@ def least_spend(
 
 
 def _least(reaches: Callable[[Fraction], bool]) -> Fraction:
-    """The least amount of four digits that reaches it, as all above it do."""
+    """The least amount of four digits that reaches the error; all larger amounts do too."""
     high = Fraction(1)
     while not reaches(high):
         high *= 2

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublicTable:
-    """A table that was said to be public, by ``dp.public``: keys to list, or columns to look up."""
+    """A table declared public with ``dp.public``: keys to list, or columns to look up."""
 
     table: pa.Table  # decoded
-    given: object  # what the caller has, to be told from the table of people
+    given: object  # what the caller passed, to be compared with the table of people
     files: tuple[tuple[int, int], ...] = ()  # device and inode
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ def type_of(kind: Any) -> Type:
 
 
 def decoded(table: pa.Table) -> pa.Table:
-    """The same cells, each written out: equal cells are equal values then, and nothing else is.
+    """The table with every cell written out in full, so that equal cells are equal values.
 
     >>> import pyarrow as pa
     >>> twice = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", "a"]))
@@ -86,7 +86,7 @@ def decoded(table: pa.Table) -> pa.Table:
 
 
 def copied(table: pa.Table) -> pa.Table:
-    """The same in memory of its own: what the caller does to a frame later is not seen here."""
+    """A copy in memory of its own: what the caller does to a frame later has no effect on it."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -111,28 +111,29 @@ def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return _decoded(column.cast(kind.value_type))
     if at.is_string_view(kind) or at.is_large_string(kind):
         return column.cast(pa.string())
-    if at.is_date64(kind):  # in milliseconds, and engines see days
+    if at.is_date64(kind):  # in milliseconds, while engines see days
         return column.cast(pa.timestamp("ms")).cast(pa.date32())
     return column
 
 
-# -- a public table as one number ------------------------------------------------------------------
+# -- the digest of a public table ------------------------------------------------------------------
 # SHA-256 of what it holds, however it is stored.
 #
-# Two tables have equal digests just when they have the same columns, in order, of the same types,
-# with the same cells. How they are cut into chunks, how wide their integers are and which program
-# wrote them does not matter. The bytes that are hashed are
+# Two tables have equal digests exactly when they have the same columns, in order, of the same
+# types, with the same cells. How they are cut into chunks, how wide their integers are and which
+# program wrote them does not matter. The bytes that are hashed are
 #
 #     {"columns":[{"name":"ward","type":"text"},…],"rows":3}          canonical JSON, then a newline
 #
-# and then for each column, in order, a byte a row (1, or 0 where the cell is missing) and
+# and then for each column, in order, one byte per row (1, or 0 where the cell is missing) and
 #
-#     boolean            a byte a row, 0 or 1     integer            8 bytes a row, two's complement
-# real               8 bytes a row, IEEE 754; −0 as 0, every NaN as 0x7ff8000000000000     date
-# 8 bytes a row: days since 1970-01-01     text, anything else   8 bytes a row, the length of its
-# UTF-8, and then all of these bytes
+#     boolean               1 byte per row, 0 or 1
+#     integer               8 bytes per row, two's complement
+#     real                  8 bytes per row, IEEE 754; −0 as 0, every NaN as 0x7ff8000000000000
+#     date                  8 bytes per row, days since 1970-01-01
+#     text, anything else   8 bytes per row, the length of its UTF-8; then all of that UTF-8
 #
-# all little-endian, with 0 or no text in place of what is missing. Integers beyond 64 bits are
+# all little-endian, with 0 or empty text where the cell is missing. Integers beyond 64 bits are
 # written as text, in decimal digits.
 
 
@@ -162,7 +163,7 @@ def columns_of(table: pa.Table) -> list[dict[str, str]]:
 
 
 def cell_type(kind: Any) -> str:
-    """How cells of an Arrow type are hashed: by their type here, or by its own name."""
+    """What cells of an Arrow type are hashed as: one of our types, or else its name in Arrow."""
     import pyarrow.types as at
 
     found = type_of(kind)
@@ -174,7 +175,7 @@ def cell_type(kind: Any) -> str:
 
 
 def _bytes(column: Any) -> list[bytes]:
-    """A byte a row for what is there, and the cells."""
+    """One byte per row for whether the cell is present, and then the cells."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as at
@@ -183,13 +184,13 @@ def _bytes(column: Any) -> list[bytes]:
     if at.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     if at.is_decimal(kind) and kind.scale == 0:
-        with suppress(pa.ArrowInvalid):  # integers that fit are integers
+        with suppress(pa.ArrowInvalid):  # those that fit 64 bits are hashed as integers
             column, kind = column.cast(pa.int64()), pa.int64()
     present = np.asarray(pc.is_valid(column), np.uint8).tobytes()
     if at.is_boolean(kind):
         return [present, np.asarray(pc.fill_null(column, False), np.uint8).tobytes()]
     if at.is_integer(kind):
-        with suppress(pa.ArrowInvalid):  # beyond 64 bits with a sign: as text
+        with suppress(pa.ArrowInvalid):  # beyond 64 bits with a sign they are hashed as text
             return [present, _numbers(pc.fill_null(column, 0).cast(pa.int64()), "<i8")]
         column = pa.chunked_array([[None if x is None else str(x) for x in column.to_pylist()]])
         return [present, *_texts(column)]

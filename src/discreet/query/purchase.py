@@ -1,7 +1,7 @@
 """What an analyst spends on an answer, and what a plan buys with it.
 
-A spend is given in one of the field's notions. Shares of ε and of ρ are plain fractions of it;
-of μ it is the square that is shared, since Gaussian mechanisms add up in squares.
+A spend is given in one of the field's notions. ε and ρ are divided in proportion to the shares;
+for μ it is the square that is divided, since the squares of Gaussian mechanisms add up.
 
 An aggregate says which parts it needs; equal parts are bought once, so that a count and a mean
 share a count. *Additive* parts are integers for each group, to which noise is added. *Choices*
@@ -108,25 +108,25 @@ Kind = Literal["epsilon", "rho", "mu"]
 
 @dataclass(frozen=True, slots=True)
 class SpendAmount:
-    """An amount of ε, ρ or μ, of which parts can be given away that add up to it."""
+    """An amount of ε, ρ or μ, which can be divided into shares that add up to it."""
 
     kind: Kind
     amount: Fraction
 
     @property
     def noise(self) -> Literal["laplace", "gaussian"]:
-        """The noise that this buys most of: Laplace for pure ε, Gaussian for the others."""
+        """The kind of noise to buy with it: Laplace for pure ε, Gaussian for the others."""
         return "laplace" if self.kind == "epsilon" else "gaussian"
 
     def share(self, share: Fraction, *, among: int = 1) -> SpendAmount:
-        """This part of it, and of that one of `among` equal ones.
+        """One of `among` equal parts of this share.
 
         >>> SpendAmount("epsilon", Fraction(1)).share(Fraction(1, 2), among=5).amount
         Fraction(1, 10)
         """
         part = share / among
         if self.kind == "mu":
-            # μ² is what adds up: a root, rounded down to 40 bits
+            # μ² is what adds up, so μ is multiplied by a root, rounded down to 40 bits
             root = Fraction(math.isqrt(int(part * _FINE**2)), _FINE)
             return SpendAmount("mu", self.amount * root)
         return SpendAmount(self.kind, self.amount * part)
@@ -150,7 +150,7 @@ class SpendAmount:
 
     @property
     def for_choice(self) -> dict[str, Fraction]:
-        """What a private choice takes: ε or ρ, and for μ the ε that is worth it."""
+        """What a private choice is paid with: ε or ρ, and for μ the ε that it is worth."""
         return {"rho": self.amount} if self.kind == "rho" else {"epsilon": self.pure}
 
 
@@ -163,7 +163,7 @@ def _epsilon_of_mu(mu: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def gaussian_share(epsilon: Fraction, delta: Fraction, *, in_rho: bool) -> SpendAmount:
-    """The largest μ, or ρ, that keeps (ε, δ): what Gaussian noise can be had for it."""
+    """The largest μ, or ρ, that implies (ε, δ): what can be spent on Gaussian noise."""
     if in_rho:
         return SpendAmount("rho", zcdp_cap(epsilon=epsilon, delta=delta).rho)
     return SpendAmount("mu", gdp_cap(epsilon=epsilon, delta=delta).mu)
@@ -175,7 +175,7 @@ def gaussian_share(epsilon: Fraction, delta: Fraction, *, in_rho: bool) -> Spend
 Columns: TypeAlias = Mapping[Measure, Any]
 
 
-TIELESS = 2  # so many quantiles do not mind values that many rows share
+TIELESS = 2  # up to this many quantiles, the error does not depend on values that many rows share
 
 
 @dataclass(frozen=True)
@@ -187,11 +187,11 @@ class RowCount:
     step = Fraction(1)
 
     def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row counts 1."""
+        """A row adds 1."""
         return contribution.moves(largest=Fraction(1), reach=Fraction(1))
 
     def exact(self, columns: Columns) -> Any:
-        """One integer a group."""
+        """One integer per group."""
         return columns[AllRows()]
 
 
@@ -210,22 +210,22 @@ class PresentCount:
 
     @property
     def words(self) -> str:
-        """In the plan."""
+        """What a plan calls it."""
         return f"rows with {self.label}"
 
     def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row counts 1."""
+        """A row adds 1."""
         return contribution.moves(largest=Fraction(1), reach=Fraction(1))
 
     def exact(self, columns: Columns) -> Any:
-        """One integer a group."""
+        """One integer per group."""
         return columns[Present(self.value)]
 
 
 @dataclass(frozen=True)
 class PresenceCounts:
-    """Rows with a value and rows without it: two counts for the price of one, as no row is in
-    both. Together they are the number of rows."""
+    """The numbers of rows with a value and of rows without it: two counts for the price of one, as
+    no row is in both. Together they give the number of rows."""
 
     value: Typed
     label: str
@@ -238,15 +238,15 @@ class PresenceCounts:
 
     @property
     def words(self) -> str:
-        """In the plan."""
+        """What a plan calls it."""
         return f"rows with and without {self.label}"
 
     def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row counts 1, in one of two cells."""
+        """A row adds 1 to one of two cells."""
         return contribution.in_cells(2).moves(largest=Fraction(1), reach=Fraction(1))
 
     def exact(self, columns: Columns) -> Any:
-        """Two integers a group: with, without."""
+        """Two integers per group: rows with the value, and rows without it."""
         there = columns[Present(self.value)]
         return np.stack([there, columns[AllRows()] - there], axis=1)
 
@@ -260,11 +260,11 @@ class UnitCount:
     step = Fraction(1)
 
     def moves(self, contribution: Contribution) -> Sensitivity:
-        """A person counts 1, however many rows they have."""
+        """A person adds 1, however many rows they have."""
         return contribution.one_row().moves(largest=Fraction(1), reach=Fraction(1))
 
     def exact(self, columns: Columns) -> Any:
-        """One integer a group."""
+        """One integer per group."""
         return columns[Units()]
 
 
@@ -282,43 +282,43 @@ class ValueSum:
 
     @property
     def words(self) -> str:
-        """In the plan."""
+        """What a plan calls it."""
         square = "squares of " if self.total.squared else ""
         return f"sum of {square}{self.label}"
 
     @property
     def step(self) -> Fraction:
-        """What one step is worth."""
+        """The size of one step."""
         step, total = self.total.grid.step, self.total
         return step**2 * 2**total.shift if total.squared else step
 
     @property
     def rounding(self) -> Fraction:
-        """How far a value may be from its grid point; whole numbers are on it."""
+        """How far a value may be from its grid point; 0 for whole numbers on a grid of integers."""
         total = self.total
         if total.value.type is Type.INTEGER and total.grid.exponent >= 0 and not total.shift:
             return Fraction(0)
         if not total.squared:
             return self.step / 2
-        # |x² − y²| ≤ |x − y|·2·largest, and then half a step of the square itself
+        # |x² − y²| ≤ |x − y|·2·largest, plus half a step for rounding the square itself
         return total.grid.step**2 * total.grid.largest + self.step / 2
 
     @property
     def extent(self) -> tuple[int, int]:
-        """The least and the largest that a row adds, in steps."""
+        """The smallest and the largest value that a row can add, in steps."""
         grid = self.total.grid
         if not self.total.squared:
             return grid.lower - grid.centre, grid.upper - grid.centre
         return -self.total.offset, self.total.largest_square - self.total.offset
 
     def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row adds at most its extent; one without a value adds nothing."""
+        """A row adds a value within `extent`; one without a value adds nothing."""
         low, high = self.extent
         reach = max(high, 0) - min(low, 0)
         return contribution.moves(largest=Fraction(max(abs(low), abs(high))), reach=Fraction(reach))
 
     def exact(self, columns: Columns) -> Any:
-        """One integer a group."""
+        """One integer per group."""
         return columns[self.total]
 
 
@@ -337,16 +337,16 @@ class BinCounts:
 
     @property
     def words(self) -> str:
-        """In the plan."""
+        """What a plan calls it."""
         return f"rows in {self.bins.size} bins of {self.label}"
 
     def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row counts 1, in one of the bins."""
+        """A row adds 1 to one of the bins."""
         bins = contribution.in_cells(self.bins.size)
         return bins.moves(largest=Fraction(1), reach=Fraction(1))
 
     def exact(self, columns: Columns) -> Any:
-        """A row of integers a group."""
+        """One row of integers per group."""
         return columns[self.bins]
 
 
@@ -365,14 +365,14 @@ class QuantileChoice:
 
     @property
     def words(self) -> str:
-        """In the plan."""
+        """What a plan calls it."""
         shares = ", ".join(f"{float(p):g}" for p in self.probabilities)
         return f"quantile{'s' * (len(self.probabilities) > 1)} {shares} of {self.label}"
 
 
 @dataclass(frozen=True)
 class CommonestChoice:
-    """The commonest of the listed values, in order: noisy counts of which only ranks are told."""
+    """The commonest of the listed values, in order: only the ranks of noisy counts are revealed."""
 
     bins: CategoryBins
     k: int
@@ -385,13 +385,13 @@ class CommonestChoice:
 
     @property
     def words(self) -> str:
-        """In the plan."""
+        """What a plan calls it."""
         return f"the {self.k} commonest {self.label}" if self.k > 1 else f"commonest {self.label}"
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """Which groups there are: those that enough people are in."""
+    """Finds the groups that enough people are in."""
 
     measures = (Units(),)
     words = "discovered keys"
@@ -407,7 +407,7 @@ Part: TypeAlias = Additive | Choice | Discovery
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A value whose present rows must be counted, and what to call it."""
+    """A value, and what to call it: the rows in which it is present must be counted."""
 
     value: Typed
     label: str
@@ -415,30 +415,31 @@ class Counted:
 
 @dataclass(frozen=True)
 class Counting:
-    """Where to read the number of rows, and of rows with a value.
+    """Which part gives the number of rows, and which the number of rows with a value.
 
-    A value that cannot be missing shares the count of rows. If just one value can be missing,
-    rows with and without it are bought together, for the price of one count: a mean's count and
-    the count of rows, whose noise is then that of two. Otherwise each has a count of its own.
+    A value that cannot be missing shares the count of rows. If exactly one value can be missing,
+    the counts of rows with and without it are bought together, for the price of one: the first
+    serves a mean, and their sum, which has the noise of both, is the count of rows. Otherwise each
+    has a count of its own.
     """
 
     split: Counted | None
 
     @classmethod
     def of(cls, *, rows: bool, values: Iterable[Counted]) -> Counting:
-        """For a query that asks for rows, and for the present rows of these values."""
+        """For a query that needs the number of rows, if `rows`, and of rows with these values."""
         distinct = {counted.value: counted for counted in values if counted.value.nullable}
         rows = rows or any(not counted.value.nullable for counted in values)
         return cls(next(iter(distinct.values())) if rows and len(distinct) == 1 else None)
 
     def rows(self) -> RowCount | PresenceCounts:
-        """The part that tells the number of rows."""
+        """The part that gives the number of rows."""
         if self.split is None:
             return RowCount()
         return PresenceCounts(self.split.value, self.split.label)
 
     def present(self, counted: Counted) -> RowCount | PresentCount | PresenceCounts:
-        """The part that tells in how many rows the value is there."""
+        """The part that gives the number of rows in which the value is present."""
         if not counted.value.nullable:
             return self.rows()
         if self.split is not None and self.split.value == counted.value:
@@ -449,7 +450,7 @@ class Counting:
 # -- a part with the mechanism that was bought for it ----------------------------------------------
 
 
-# Steps: 64 bits hold as much as 8,000 times this, so that no draw ever reaches the end of them.
+# In steps. 64 bits hold more than 8,000 times this, so no draw ever reaches their limit.
 _LARGEST_NOISE = 2**50
 _SURE = Fraction(95, 100)
 
@@ -470,7 +471,7 @@ class AddedNoise:
 
     @property
     def noise(self) -> Literal["laplace", "gaussian"]:
-        """Which law it has."""
+        """Which kind of noise it is."""
         return "laplace" if isinstance(self.mechanism, Laplace) else "gaussian"
 
     @property
@@ -497,8 +498,8 @@ class AddedNoise:
             return exact
         if exact.dtype == np.int64:
             return self.mechanism.release(exact)
-        # Noise on integers does not depend on where it is added, so add it to a zero of 64 bits
-        # and the sum to integers of any length.
+        # Noise on integers does not depend on what it is added to, so draw it around zeros of 64
+        # bits and add it to integers of any length.
         drawn = self.mechanism.release(np.zeros(exact.shape, np.int64))
         return exact.astype(object) + drawn.astype(object)
 
@@ -509,7 +510,7 @@ class Chooser:
 
     part: Choice
     mechanism: Quantiles | TopK
-    times: int  # how many such choices one person bears on
+    times: int  # how many such choices one person influences
     share: Fraction
 
     @cached_property
@@ -520,7 +521,8 @@ class Chooser:
     def errors(self, heaviest: int = 1) -> Any:
         """How far each choice is from the best one at 95 %, in rows.
 
-        Three and more quantiles also depend on how many rows share a value: `heaviest` at most.
+        With three or more quantiles it also depends on how many rows share a value, which are at
+        most `heaviest`.
         """
         size = self.part.bins.size
         match self.mechanism:
@@ -535,7 +537,7 @@ class Chooser:
         return len(part.probabilities) if isinstance(part, QuantileChoice) else part.k
 
     def release(self, exact: Any) -> Any:
-        """For each group, the indices of what was chosen."""
+        """For each group, the indices of the candidates that were chosen."""
         (measure,) = self.part.measures
         rows = [self.mechanism.release(row) for row in exact[measure]]
         width = (
@@ -546,7 +548,7 @@ class Chooser:
 
 @dataclass(frozen=True)
 class Finder:
-    """Discovery and its threshold."""
+    """The discovery of keys and the mechanism that does it."""
 
     part: Discovery
     mechanism: KeyThreshold
@@ -569,7 +571,7 @@ def buy(
     contribution: Contribution,
     delta: Fraction | None,
 ) -> Purchase:
-    """The mechanism with the least noise that this share of the spend pays for."""
+    """The part with the mechanism of least noise that this share of the spend pays for."""
     match part:
         case Discovery():
             if delta is None:
@@ -577,7 +579,8 @@ def buy(
                     name="delta",
                     expected='given with keys="discover"',
                     given="nothing",
-                    hint="a key of one person may be told with probability delta, as in delta=1e-6",
+                    hint="a key that one person has may be revealed with this probability, as in "
+                    "delta=1e-6",
                 )
             groups = contribution.groups * contribution.relation.add_remove_steps
             epsilon = money.share(share).pure
@@ -585,8 +588,9 @@ def buy(
                 part, KeyThreshold(epsilon=epsilon, delta=delta, max_groups=groups), share
             )
         case QuantileChoice(probabilities=probabilities):
-            # To be replaced is to leave and to come, in one and the same choice: twice the rows.
-            # (In another group than before, both bear on it with half of that.)
+            # Replacing a person takes their rows out of a choice and puts another's in: twice the
+            # rows. (If the other is in another group, each of the two choices is influenced by half
+            # of that.)
             each = money.share(share, among=contribution.choices)
             quantiles = Quantiles(
                 probabilities=probabilities,
@@ -597,7 +601,7 @@ def buy(
             return Chooser(part, quantiles, contribution.choices, share)
         case CommonestChoice(k=k):
             each = money.share(share, among=contribution.choices)
-            # Counts all move one way where someone comes; to be replaced moves some up, some down.
+            # Adding a person moves all counts the same way; replacing one moves some up, some down.
             monotone = contribution.relation is Relation.ADD_REMOVE
             top = TopK(k=k, rows=contribution.rows, monotone=monotone, **each.for_choice)
             return Chooser(part, top, contribution.choices, share)

@@ -1,7 +1,7 @@
 """What a plan asks of an engine, and what comes back: exact integers for each group.
 
 The engine applies the steps, drops rows without a unit and rows whose key is missing or not
-listed, bounds what is kept of each person, and only then measures.
+listed, limits the rows of each person, and only then measures.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Mutate:
-    """Add columns, or put others in their place; all see the row as it was before."""
+    """Add or replace columns; all are computed from the row as it was before this step."""
 
     columns: tuple[tuple[str, Typed], ...]
 
@@ -50,7 +50,7 @@ class Select:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Join:
-    """Look columns up in a public table with at most one row a key; rows without one get nulls.
+    """Look columns up in a public table, one row per key at most; rows without a match get nulls.
 
     `on` pairs a column of this table, cast to the type of the public one, with its name there.
     """
@@ -67,7 +67,7 @@ _FEWER: Final = "ask several smaller questions"
 
 
 def check_steps(steps: tuple[Step, ...], *columns: object) -> None:
-    """Refuse too many steps, or too much in them and in the columns that are asked."""
+    """Refuse a question with too many steps, or with too much in its steps and `columns`."""
     values = [column for column in columns if isinstance(column, Typed)]
     made = joins = 0
     for step in steps:
@@ -99,7 +99,7 @@ class Request:
 
     steps: tuple[Step, ...]
     unit: str | None
-    group: tuple[tuple[str, Typed], ...]  # names and values of the key columns; () for one group
+    group: tuple[tuple[str, Typed], ...]  # names and values of the key columns; () if not grouped
     keys: Keys | None  # None exactly where there are no key columns
     bound: ContributionBound | None  # None exactly where there is no unit
     measures: tuple[Measure, ...]
@@ -108,11 +108,11 @@ class Request:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Exact:
-    """The answer: for each key, in order, one integer a measure, or a row of integers for bins.
+    """The answer: for each key, in order, one integer per measure, or a row of integers for bins.
 
     Columns are arrays of int64; those of a `Total` that is wide are of Python integers (dtype
-    object), however small they are. With listed keys they follow the list; discovered ones come
-    with their table, which is data, and holds every key that somebody has.
+    object), however small they are. Listed keys are in the order of the list; keys to be discovered
+    come as a table, which is data: it holds every key that somebody has.
     """
 
     keys: pa.Table | None  # for discovered keys only
@@ -120,7 +120,7 @@ class Exact:
 
 
 class TableSource(Protocol):
-    """A table that can be asked, opened by an engine. Nothing is read before `measure`."""
+    """A table that an engine has opened for questions. No rows are read before `measure`."""
 
     @property
     def schema(self) -> Schema:
@@ -133,21 +133,21 @@ class TableSource(Protocol):
         ...
 
     def check(self, request: Request, most: int | None = None) -> None:
-        """Refuse (InvalidArgument) what the engine cannot answer, to `measure` or, with `most`, to
-        `spread`; touches no data."""
+        """Refuse (InvalidArgument) what the engine cannot answer in `measure` or, if `most` is
+        given, in `spread`. Touches no data."""
         ...
 
     def measure(self, request: Request) -> Exact:
-        """Compute. Raises EngineError, without a word from the data, if the engine fails."""
+        """Compute the answer. If the engine fails, raises EngineError, which quotes no data."""
         ...
 
     def spread(self, request: Request, most: int) -> tuple[Any, Any]:
-        """Count people: by how many groups they are in, and by their most rows in one group.
+        """Count people by how many groups they are in, and by the most rows they have in a group.
 
-        Two arrays of `most` integers, for 1, 2, ... and `most` or more. Nothing is bounded.
+        Two arrays of `most` integers, for 1, 2, ... and `most` or more. No bound is applied.
         """
         ...
 
     def holds(self, public: PublicTable) -> bool:
-        """Is what was said to be public this very source, by whatever name?"""
+        """Is the table that was declared public really this source, under whatever name?"""
         ...

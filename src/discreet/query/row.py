@@ -1,4 +1,4 @@
-"""The row proxy: a lambda on it writes a row expression down instead of computing it."""
+"""The row proxy: a lambda applied to it builds a row expression instead of computing one."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Cell:
         return self._with("abs")
 
     def floor(self) -> Cell:
-        """The largest integer below."""
+        """The largest integer that is not above the value."""
         return self._with("floor")
 
     def clip(self, lower: Value, upper: Value) -> Cell:
@@ -155,7 +155,7 @@ class Cell:
         return self._with("is_null")
 
     def is_not_null(self) -> Cell:
-        """Is it there?"""
+        """Is it present, that is, not missing?"""
         return ~self.is_null()
 
     def fill_null(self, value: Value) -> Cell:
@@ -163,22 +163,22 @@ class Cell:
         return self._with("fill_null", plain(value))
 
     def cast(self, to: str | Type) -> Cell:
-        """The value as another type; missing where it is not of that type."""
+        """The value as another type; missing where it cannot be read as that type."""
         return self._with("cast", value=Type.parse(to, name="cast"))
 
     def is_in(self, values: Iterable[Value]) -> Cell:
-        """Is it one of these?"""
+        """Is it one of these values?"""
         listed = tuple(plain(value) for value in _listed(values))
         return self._with("is_in", value=listed)
 
     # -- text and dates ----------------------------------------------------------------------------
 
     def lower(self) -> Cell:
-        """In small letters, A to Z only."""
+        """In lower case; only A to Z are changed."""
         return self._with("lower")
 
     def upper(self) -> Cell:
-        """In capital letters, a to z only."""
+        """In upper case; only a to z are changed."""
         return self._with("upper")
 
     def strip(self) -> Cell:
@@ -210,7 +210,7 @@ class Cell:
         return self._with("substring", value=(start, length))
 
     def concat(self, other: Operand) -> Cell:
-        """This text and another after it."""
+        """This text followed by another."""
         return self._with("concat", other)
 
     def year(self) -> Cell:
@@ -303,7 +303,7 @@ def case(*branches: tuple[Cell, Operand], otherwise: Operand) -> Cell:
 def build(source: str | Callable[[Row], Any], schema: Schema, *, argument: str) -> Expression:
     """The expression for a column's name or a lambda on a row."""
     if isinstance(source, str) and source not in schema and set(source) & set("<>=&|"):
-        raise _not_built(argument, source)  # such as "days > 3"
+        raise _not_built(argument, source)  # a text such as "days > 3"
     if isinstance(source, str):
         return column(schema.field(source, argument=argument).name)
     if isinstance(source, Expression):
@@ -312,7 +312,7 @@ def build(source: str | Callable[[Row], Any], schema: Schema, *, argument: str) 
         raise _not_built(argument, source)
     try:
         made = source(Row(schema))
-    except TypeError as error:  # of NumPy, or of a lambda that takes no row
+    except TypeError as error:  # from NumPy, or from a lambda that takes no row
         if isinstance(error.__cause__, InvalidArgument):
             raise error.__cause__ from None
         if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
@@ -336,17 +336,17 @@ def read_operand(value: Operand) -> Expression:
 
 
 def plain(value: Any) -> Value:
-    """A literal as a plain value of Python: bool, int, float, str, date, datetime or None."""
+    """A literal as a plain Python value: bool, int, float, str, date, datetime or None."""
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, datetime.datetime):  # in UTC: an hour that comes twice is told apart
+    if isinstance(value, datetime.datetime):  # in UTC, no hour occurs twice when clocks change
         moment = value if value.tzinfo is None else value.astimezone(datetime.UTC)
         return datetime.datetime.combine(moment.date(), moment.time())
     if isinstance(value, datetime.date):
         return datetime.date(value.year, value.month, value.day)
     if isinstance(value, str):
-        return str(_text(value, "a literal"))  # NumPy has a text of its own
-    if type(value).__name__ == "bool" and hasattr(value, "item"):  # NumPy's
+        return str(_text(value, "a literal"))  # NumPy has a text type of its own
+    if type(value).__name__ == "bool" and hasattr(value, "item"):  # NumPy's own
         return bool(value)
     if isinstance(value, Integral) and -(2**63) <= int(value) < 2**63:
         return int(value)

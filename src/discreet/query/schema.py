@@ -29,7 +29,7 @@ _DELIMITERS: Final = ("\t", ";", "|", ",")
 
 
 class Type(Enum):
-    """What a cell can hold. NaN is not a number here: wherever one is read, it is missing."""
+    """What a cell can hold. NaN is not a number here: wherever it is read, it counts as missing."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"  # of at most 64 bits
@@ -61,7 +61,7 @@ class Type(Enum):
 
     @property
     def is_number(self) -> bool:
-        """Can it be added?"""
+        """Is it a type that can be added up?"""
         return self in (Type.INTEGER, Type.REAL)
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class Type(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Where the owner of a table says that all values of a column lie, but for missing ones."""
+    """The range that, by the owner's word, holds all values of a column except missing ones."""
 
     lower: int | float
     upper: int | float
@@ -78,8 +78,8 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the owner of a table says of a column: its type, where that is not stored, and where its
-    values lie."""
+    """What the owner of a table says about a column: its type, where that is not stored, and the
+    range of its values."""
 
     type: Type | None = None
     domain: tuple[Any, Any] | None = None
@@ -104,7 +104,7 @@ class Declared:
         return cls(None if kind is None else Type.parse(kind, name="schema"), said.get("domain"))
 
     def domain_of(self, kind: Type, *, argument: str) -> Domain | None:
-        """The domain for a column of this type: numbers have one, and nothing else."""
+        """The domain, checked for a column of this type; only numbers can have one."""
         if self.domain is None:
             return None
         if not kind.is_number:
@@ -123,7 +123,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One column."""
+    """A column: its name, its type, and what is known of its values."""
 
     name: str
     type: Type
@@ -148,7 +148,7 @@ mean "days"?
 
     @classmethod
     def of(cls, types: Mapping[str, Type | str]) -> Schema:
-        """From names and types."""
+        """A schema made from names and types."""
         return cls(tuple(Field(name, Type.parse(kind)) for name, kind in types.items()))
 
     @property
@@ -180,7 +180,7 @@ mean "days"?
         )
 
     def _delimiter_hint(self) -> str:
-        """For a header line that was not taken apart, and is the name of the only column."""
+        """A hint for a header line that was not split, so that it names the only column."""
         signs = [sign for sign in _DELIMITERS if sign in "".join(self.names)]
         if len(self.names) != 1 or not signs:
             return ""
@@ -188,7 +188,7 @@ mean "days"?
         return f'the first line was read as the name of one column: say delimiter="{shown}"'
 
     def with_field(self, field: Field) -> Schema:
-        """The same with one column more, or another in its place."""
+        """This schema with a column added, or replaced if it has one of that name."""
         if field.name in self:
             return Schema(tuple(field if old.name == field.name else old for old in self.fields))
         return Schema((*self.fields, field))

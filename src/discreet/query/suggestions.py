@@ -1,4 +1,4 @@
-"""What a table is asked for and does not have, and the step that was meant."""
+"""Names that a table does not have, and the step that was probably meant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.hints import unknown
 _STEPS: Final = ("where", "mutate", "select", "join", "bound", "group_by", "agg")
 _GROUPED: Final = ("bound", "agg")
 _RELEASED: Final = "rows never leave; ask for what is wanted, as in table.agg(n=dp.count())"
-#: What other libraries call it.
+#: What other libraries call a step, and what to write here.
 _INSTEAD: Final = {
     "filter": "say where(lambda row: row.age >= 18)",
     "query": "say where(lambda row: row.age >= 18)",
@@ -34,7 +34,7 @@ _INSTEAD: Final = {
     "count": "say agg(n=dp.count())",
 }
 
-#: What these mean where it is too late for them.
+#: Our names for what must come before `group_by`.
 _EARLIER: Final = {
     "filter": "where",
     "query": "where",
@@ -44,7 +44,7 @@ _EARLIER: Final = {
     "groupby": "group_by",
 }
 
-#: What Python would do to a cell, and how it is written.
+#: Operations of Python that a cell does not offer, and what to write instead.
 CELL_INSTEAD: Final = {
     "len": "say .length()",
     "[]": "say .substring(start, length)",
@@ -60,7 +60,7 @@ CELL_INSTEAD: Final = {
 
 
 def missing_step(name: str, columns: Container[str], *, grouped: bool = False) -> AttributeError:
-    """What is said where a table, or a grouped one, has no such step.
+    """The error where a table, or a grouped one, has no such step.
 
     >>> print(missing_step("groupby", ()))
     a table has no 'groupby'; did you mean group_by?
@@ -78,7 +78,7 @@ def missing_step(name: str, columns: Container[str], *, grouped: bool = False) -
 
 
 def no_rows() -> InvalidArgument:
-    """What is said where rows are asked for."""
+    """The error where rows themselves are asked for."""
     return InvalidArgument(
         name="a table",
         expected=f"asked by its steps, {', '.join(_STEPS)}",

@@ -1,4 +1,7 @@
-"""The builder: a table of people, row-wise steps, groups, aggregates. Every step is a new value."""
+"""Building a question: a table of people, row-wise steps, groups and aggregates.
+
+Every step returns a new value.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +51,9 @@ _SHORTER: Final = "choose a shorter one"
 class Table:
     """A table of people, and what is done to each of its rows.
 
-    Nothing is read until a session releases an answer. Steps look at one row at a time; what is
-    kept of each person is decided after all of them, however they are ordered here. Made by
-    ``dp.table``; every step returns a new one.
+    Nothing is read until a session releases an answer. Steps look at one row at a time; which rows
+    of each person are kept is decided after all of them, even if ``bound`` is called earlier. Made
+    by ``dp.table``; every step returns a new table.
 
     >>> import discreet as dp, pyarrow as pa
     >>> visits = dp.table(pa.table({"who": [1, 1, 2], "days": [3, 5, 9]}), unit="who")
@@ -70,7 +73,7 @@ class Table:
         steps = f", {len(self.steps)} step{'s' * (len(self.steps) > 1)}" if self.steps else ""
         return one_line(f"Table({self.source.name}, a person is {self.unit}{steps}; {columns})")
 
-    if not TYPE_CHECKING:  # a checker would take every name for known
+    if not TYPE_CHECKING:  # or else a type checker would accept every name
 
         def __getattr__(self, name: str) -> NoReturn:
             raise missing_step(name, self.__dict__.get("schema", ()))
@@ -96,9 +99,10 @@ class Table:
 
     @spelled
     def mutate(self, **columns: str | Condition) -> Table:
-        """Add columns computed from each row, or put others in their place.
+        """Add columns computed from each row, or replace columns.
 
-        ``columns`` are by name: ``decade=lambda row: row.age // 10``, or the name of another one.
+        ``columns`` are given by name, each as a function of a row, as in
+        ``decade=lambda row: row.age // 10``, or as the name of another column.
         """
         made = self._made(columns)
         schema = self.schema
@@ -108,8 +112,8 @@ class Table:
 
     @spelled
     def select(self, *names: str, **columns: str | Condition) -> Table:
-        """Keep the columns ``names``, and ``columns`` computed as in ``mutate``; the unit is always
-        kept."""
+        """Keep only the columns ``names``, and ``columns`` computed as in ``mutate``; the unit is
+        always kept."""
         kept = [(name, typed(column(self.schema[name].name), self.schema)) for name in names]
         made = (*kept, *self._made(columns))
         fields = [Field(name, value.type, value.nullable) for name, value in made]
@@ -127,9 +131,9 @@ class Table:
         ``table`` is what ``dp.public`` returns for a data frame or a file: it is not protected, and
         may hold nothing about the people of this one. ``on`` names the columns that must be equal,
         or maps names here to names there; the unit cannot be one of them. Rows without a match get
-        missing values; no row is dropped or doubled. ``suffix`` goes behind the names of its
-        columns, for one that is here already; it is empty if left out, and then such a name is
-        refused.
+        missing values; no row is dropped or duplicated. ``suffix`` is appended to the names of its
+        columns, in case this table already has a column of that name; it is empty by default, and
+        then such a name is refused.
         """
         public = self._public(table, name="table")
         check(
@@ -152,13 +156,13 @@ class Table:
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
     ) -> Table:
-        """Keep at most so many rows of each person: in so many groups, or in all.
+        """Keep at most this many rows of each person: by group, or in total.
 
         Give ``max_groups``, the most groups that one person stays in, and ``max_rows_per_group``,
-        the most rows of theirs in each (alone where there is one group), or ``max_rows``, the most
-        in all groups together. A table with a unit must have a bound before it is released.
-        Which rows are kept is random, and decided after all row-wise steps. Smaller bounds mean
-        less noise, and less of the people with many rows.
+        the most rows they keep in each (without groups, the latter alone), or ``max_rows``, the
+        most rows they keep in all groups together. A table with a unit needs a bound before
+        anything can be released. Which rows are kept is random, and decided after all row-wise
+        steps. Smaller bounds mean less noise, but also fewer rows of people who have many.
         """
         if self.unit.column is None:
             raise InvalidArgument(
@@ -173,9 +177,9 @@ class Table:
     def group_by(self, *columns: str | Sequence[str], keys: Any = None) -> Grouped:
         """Answer for each key of the ``columns``, one name or several.
 
-        ``keys`` is a list of keys, a dict of lists to be crossed, a table or file that
-        ``dp.public`` returned, or "discover", which needs a delta and finds the keys that enough
-        people have. It must be given: which groups occur would reveal people.
+        ``keys`` is a list of keys, a dict of lists of which all combinations are taken, a table
+        that ``dp.public`` returned, or "discover", which needs a delta and finds the keys that
+        enough people have. It must be given, since the groups that occur would reveal people.
         """
         names: tuple[Any, ...] = tuple(
             name
@@ -226,7 +230,7 @@ class Table:
 
     @spelled
     def agg(self, **aggregates: Aggregate) -> Query:
-        """Ask: any number of named ``aggregates``, of the whole table: ``agg(n=dp.count())``."""
+        """Ask for any number of named ``aggregates`` of the whole table: ``agg(n=dp.count())``."""
         return _query(self, (), None, aggregates)
 
     def _listed(self, keys: Any) -> Any:
@@ -243,13 +247,13 @@ class Table:
         )
 
     def _then(self, step: Step, schema: Schema) -> Table:
-        """One step more, if that is not too many."""
+        """The table with one more step, unless that is too many."""
         steps = (*self.steps, step)
         check_steps(steps)
         return replace(self, steps=steps, schema=schema)
 
     def _public(self, table: Any, *, name: str) -> PublicTable:
-        """Something that was said to be public, and is not this table."""
+        """Check that a table was declared public and is not this table itself."""
         if not isinstance(table, PublicTable):
             raise InvalidArgument(
                 name=name,
@@ -298,12 +302,12 @@ class Grouped:
 
     @spelled
     def bound(self, **limits: int | None) -> Grouped:
-        """As ``Table.bound``."""
+        """Keep at most this many rows of each person; ``limits`` are as in ``Table.bound``."""
         return replace(self, table=self.table.bound(**limits))
 
     @spelled
     def agg(self, **aggregates: Aggregate) -> Query:
-        """Ask: any number of named aggregates, of each group."""
+        """Ask for any number of named ``aggregates`` of each group."""
         return _query(self.table, self.group, self.keys, aggregates)
 
 
@@ -330,8 +334,8 @@ class Query:
         return f"Query({asked}{groups} of {self.table!r})"
 
     def on(self, table: Table) -> Query:
-        """The same question to another table of the same columns, unit and relation: a sample on
-        a laptop first, say, and then the whole on a cluster."""
+        """The same question about another table with the same columns, unit and relation: first a
+        sample on a laptop, say, and then all of the data on a cluster."""
         if not isinstance(table, Table):
             given = InvalidArgument.describe_data(table)
             raise InvalidArgument(name="on", expected="what dp.table(...) returns", given=given)
@@ -425,7 +429,8 @@ def _query(
 
 
 def _without_null(schema: Schema, test: Typed) -> Schema:
-    """Columns that a condition proves to be there: ``row.x.is_not_null()``, and with ``&``."""
+    """The schema of rows that pass the test: columns it asks for with ``row.x.is_not_null()``, also
+    in parts joined by ``&``, cannot be missing there."""
     if test.op == "and":
         return _without_null(_without_null(schema, test.args[0]), test.args[1])
     if test.op == "not" and test.args[0].op == "is_null" and test.args[0].args[0].op == "column":
@@ -435,7 +440,7 @@ def _without_null(schema: Schema, test: Typed) -> Schema:
 
 
 # -- joins with public tables ----------------------------------------------------------------------
-# Many rows here to one there, so nobody's rows multiply.
+# Each row matches at most one row of the public table, so nobody's rows multiply.
 
 
 #: Operations whose results many people share.
@@ -445,7 +450,7 @@ _COARSE: Final = frozenset(
         *("contains", "is_in", "is_null", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"),
     ]
 )
-_SHORT: Final = 3  # characters of an id, which many share
+_SHORT: Final = 3  # so few characters of an id are shared by many people
 
 
 def public_join(
@@ -457,7 +462,7 @@ def public_join(
     unit: str | None,
     steps: tuple[Step, ...],
 ) -> tuple[Join, Schema]:
-    """The step, and the schema after it; `steps` come before."""
+    """The step, and the schema after it; `steps` are those before it."""
     pairs, table = _pairs(on), public.table
     for here in pairs:
         if unit is not None and _is_unit(here, unit, steps):
@@ -521,7 +526,7 @@ def joined_in_words(join: Join) -> str:
 
 
 def _is_unit(name: str, unit: str, steps: tuple[Step, ...]) -> bool:
-    """Is the column the unit, under this or another name, or a mere spelling of it?"""
+    """Is the column the unit, under this or another name, or just another way to write it?"""
     for i in reversed(range(len(steps))):
         step = steps[i]
         if isinstance(step, Mutate | Select) and name in (made := dict(step.columns)):

@@ -1,4 +1,4 @@
-"""What can be asked of each group: one file an aggregate, all of the same shape (`aggregate`)."""
+"""What can be asked of each group: one file per aggregate, all of the same shape (`aggregate`)."""
 
 from discreet.query.aggregates.aggregate import Aggregate as Aggregate
 from discreet.query.aggregates.commonest import most_common as most_common

@@ -1,4 +1,4 @@
-"""What every aggregate does: say what it needs, turn what was bought into columns, foresee errors.
+"""What every aggregate does: say what it needs, turn noisy parts into columns, predict errors.
 
 A new aggregate is a frozen dataclass with the methods of `Aggregate`, in a file of its own.
 """
@@ -49,22 +49,22 @@ class Output:
     integer: bool = False
     bounds: tuple[float, float] | None = None
     of: str | None = None  # the aggregate, where it has several columns
-    listed: Any = None  # an Arrow array: what `values`, which are places in it, stand for
+    listed: Any = None  # an Arrow array that `values` are indices into, where they are choices
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The error of a column, foreseen without data; None where the group's size decides."""
+    """The error of a column, predicted without data."""
 
     name: str
     error: float
     unit: str  # "rows", "people", or what the value is measured in
-    by_size: bool = False
+    by_size: bool = False  # does the error depend on the size of the group?
 
 
 @dataclass(frozen=True)
 class Noisy:
-    """What was bought and drawn: the mechanisms, and for each part its noisy values."""
+    """The mechanism that was bought for each part, and the noisy values that it drew."""
 
     bought: Mapping[Part, Purchase]
     values: Mapping[Part, Any]
@@ -75,11 +75,11 @@ class Aggregate(Protocol):
 
     @property
     def weight(self) -> Fraction:
-        """Its share of the spend, against the other aggregates' weights."""
+        """How much of the spend it gets, relative to the weights of the other aggregates."""
         ...
 
     def resolve(self, schema: Schema) -> Aggregate:
-        """The same with its column typed; refused if the types do not fit."""
+        """The aggregate with its column typed; refused if the types do not fit."""
         ...
 
     @property
@@ -89,19 +89,19 @@ class Aggregate(Protocol):
 
     @property
     def counted(self) -> tuple[Counted, ...]:
-        """The values whose present rows it needs."""
+        """The values of which it needs to know in how many rows they are present."""
         ...
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """What must be bought."""
+        """The parts that must be bought."""
         ...
 
     def columns(self, name: str) -> list[tuple[str, str]]:
-        """The names of its columns, each with that of its error."""
+        """The names of its columns, each with the name of its error column."""
         ...
 
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
-        """The columns, from what was drawn."""
+        """The columns, computed from the noisy values."""
         ...
 
     def expected(
@@ -112,12 +112,12 @@ class Aggregate(Protocol):
 
 
 def read_weight(weight: Number) -> Fraction:
-    """Check a weight."""
+    """Check a weight and make it exact."""
     return positive(weight, name="weight")
 
 
 def read_column(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tuple[Typed, str]:
-    """A column or row expression, typed, and its name in words."""
+    """A column or row expression, typed, and what to call it."""
     if isinstance(column, Typed):
         raise InvalidArgument(name=name, expected="asked once", given="a resolved column")
     expression = build(column, schema, argument=f"column of {name}")
@@ -125,7 +125,7 @@ def read_column(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tup
 
 
 def read_number(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tuple[Typed, str]:
-    """The same for something that can be summed: a condition counts as 0 or 1."""
+    """A column or row expression that can be summed, typed; a condition counts as 0 or 1."""
     value, label = read_column(column, schema, name=name)
     if value.type is Type.BOOLEAN:
         value = as_type(value, Type.INTEGER)
@@ -142,7 +142,7 @@ def read_number(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tup
 
 
 def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fraction, Fraction]:
-    """Declared bounds: without them one row could move the answer without limit."""
+    """Check the declared bounds, without which one row could move the answer without limit."""
     if bounds is None:
         raise InvalidArgument(
             name="bounds",
@@ -165,7 +165,7 @@ def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fra
 
 
 def read_count(noisy: Noisy, part: Part, *, everything: bool) -> Any:
-    """The noisy count of rows (everything), or of rows with the value."""
+    """The noisy count of all rows (`everything`), or of the rows with the value."""
     values = noisy.values[part]
     if isinstance(part, PresenceCounts):
         return values.sum(axis=1) if everything else values[:, 0]
@@ -173,11 +173,11 @@ def read_count(noisy: Noisy, part: Part, *, everything: bool) -> Any:
 
 
 def count_error(bought: Purchase, *, everything: bool) -> float:
-    """Its 95 % half-width."""
+    """The 95 % half-width of what `read_count` returns."""
     assert isinstance(bought, AddedNoise)
     if not (everything and isinstance(bought.part, PresenceCounts)):
         return bought.error
-    # the noise of two counts
+    # the sum of two noisy counts
     size = float(bought.size)
     return float(tail_point(size, size, 1, noise=bought.noise))
 
@@ -202,7 +202,7 @@ class Ratio:
 
     @classmethod
     def of(cls, bought: Mapping[Part, Purchase], total: ValueSum, counted: Part) -> Ratio:
-        """From what was bought."""
+        """The ratio of a sum and a count that were bought."""
         low, high = total.extent
         step = float(total.step)
         sums, counts = bought[total], bought[counted]
@@ -215,7 +215,7 @@ class Ratio:
         return np.clip(sums / np.where(above, counts, 1.0), -self.half, self.half) * above
 
     def error(self, sums: Any, counts: Any, confidence: float = 0.95) -> Any:
-        """The half-width of each, given what was released, and the rounding of values."""
+        """The half-width of each ratio, including the rounding of values."""
         width = mean_error(
             sums,
             counts,
@@ -243,17 +243,18 @@ class Ratio:
 
 
 def as_floats(steps: Any, part: ValueSum) -> Any:
-    """Sums in steps as sums in the value's unit."""
+    """Sums in steps of the grid, converted to the value's own unit."""
     return np.asarray(steps, np.float64) * float(part.step)
 
 
-# -- public lists of values, read against their column ---------------------------------------------
+# -- public lists of values, checked against their column ------------------------------------------
 
 
 def read_listed(
     value: Typed, listed: tuple[Any, ...], *, name: str
 ) -> tuple[Typed, tuple[Any, ...]]:
-    """The values, checked to be distinct and of the column's type; a raw cell takes theirs."""
+    """The listed values, checked to be distinct and of the column's type; a raw column takes the
+    type of the list."""
     values = tuple(plain(one) for one in listed)
     kinds = {literal_type(one) for one in values}
     if len(kinds) != 1 or not kinds <= set(KEY_TYPES):

@@ -42,7 +42,7 @@ class Commonest:
     counted: tuple[Counted, ...] = ()
 
     def resolve(self, schema: Schema) -> Commonest:
-        """With its column typed."""
+        """The aggregate with its column typed."""
         value, label = read_column(self.column, schema, name="top_k")
         value, candidates = read_listed(value, self.candidates, name="candidates")
         if self.k > len(candidates):
@@ -55,20 +55,20 @@ class Commonest:
 
     @property
     def part(self) -> CommonestChoice:
-        """What must be bought."""
+        """The part that must be bought."""
         assert isinstance(self.column, Typed)
         return CommonestChoice(CategoryBins(self.column, self.candidates), self.k, self.label)
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """One choice."""
+        """One private choice."""
         return (self.part,)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
-        """A column for each rank, with how far behind the best it may be."""
+        """One column per rank, with how far behind the best it may be."""
         return [(column, f"{column}_count_error") for column in self._names(name)]
 
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
-        """A column for each rank."""
+        """One column per rank."""
         chosen = noisy.values[self.part]
         bought = noisy.bought[self.part]
         assert isinstance(bought, Chooser)
@@ -104,15 +104,16 @@ class Commonest:
 def top_k(
     column: ColumnLike, k: int, *, candidates: Sequence[Any], weight: Number = 1
 ) -> Commonest:
-    """The ``k`` commonest of the listed ``candidates``, in order, a column each.
+    """The ``k`` commonest of the listed ``candidates``, in order, one column for each.
 
     Only which they are is released, so the noise does not grow with the number of candidates.
     Error: how many rows fewer than the best a chosen value may have.
 
-    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.town.lower()``.
+    ``column`` is the name of a column, or a function of a row, as in
+    ``lambda row: row.town.lower()``.
     Values that are not listed are not counted: list what could occur, not what does.
-    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
-    much with 2 as with 1, as it is if left out.
+    ``weight`` says how much of the spend it gets relative to the other aggregates of a query: with
+    2, twice as much as with 1, the default.
 
     >>> top_k("diagnosis", 3, candidates=["flu", "asthma", "hernia", "hip"]).k
     3
@@ -130,7 +131,7 @@ def top_k(
 def most_common(column: ColumnLike, *, candidates: Sequence[Any], weight: Number = 1) -> Commonest:
     """The commonest of the listed ``candidates``: ``top_k`` with k = 1.
 
-    ``column`` and ``weight`` are as there.
+    ``column`` and ``weight`` are as in ``top_k``.
 
     >>> most_common("diagnosis", candidates=["flu", "asthma"]).k
     1

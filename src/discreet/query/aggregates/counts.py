@@ -34,7 +34,7 @@ class Count:
     label: str = ""
 
     def resolve(self, schema: Schema) -> Count:
-        """With its column typed."""
+        """The aggregate with its column typed."""
         if self.column is None:
             return self
         value, label = read_column(self.column, schema, name="count")
@@ -42,12 +42,12 @@ class Count:
 
     @property
     def counts_rows(self) -> bool:
-        """Of rows, or of rows with a value?"""
+        """Does it count all rows, rather than those with a value?"""
         return self.column is None
 
     @property
     def counted(self) -> tuple[Counted, ...]:
-        """The value whose present rows are counted."""
+        """The value that must be present for a row to count."""
         return (Counted(self.column, self.label),) if isinstance(self.column, Typed) else ()
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
@@ -78,7 +78,7 @@ class Count:
     def expected(
         self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
-        """The same for groups of any size."""
+        """The error, which is the same for groups of any size."""
         (part,) = self.parts(counting)
         return [Expected(name, count_error(bought[part], everything=not self.counted), "rows")]
 
@@ -92,7 +92,7 @@ class CountUnits:
     counted: tuple[Counted, ...] = ()
 
     def resolve(self, schema: Schema) -> CountUnits:
-        """It has no column."""
+        """Unchanged: it has no column."""
         return self
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
@@ -114,7 +114,7 @@ class CountUnits:
     def expected(
         self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
-        """The same for groups of any size."""
+        """The error, which is the same for groups of any size."""
         return [Expected(name, count_error(bought[UnitCount()], everything=True), "people")]
 
 
@@ -124,10 +124,10 @@ def count(column: ColumnLike | None = None, *, weight: Number = 1) -> Count:
 
     Released as an integer, which may be negative. Error: the same in each group.
 
-    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``; left
-    out, all rows count.
-    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
-    much with 2 as with 1, as it is if left out.
+    ``column`` is the name of a column, or a function of a row, as in
+    ``lambda row: row.days * 24``; left out, all rows count.
+    ``weight`` says how much of the spend it gets relative to the other aggregates of a query: with
+    2, twice as much as with 1, the default.
 
     >>> count(), count("days", weight=2).weight
     (Count(column=None, weight=Fraction(1, 1), label=''), Fraction(2, 1))
@@ -137,12 +137,12 @@ def count(column: ColumnLike | None = None, *, weight: Number = 1) -> Count:
 
 @spelled
 def count_units(*, weight: Number = 1) -> CountUnits:
-    """The number of distinct people of each group: each counts once, however many rows they have.
+    """The number of distinct people in each group: each counts once, however many rows they have.
 
-    Error: the same in each group, in proportion to max_groups and not to rows.
+    Error: the same in each group, in proportion to max_groups and not to the number of rows.
 
-    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
-    much with 2 as with 1, as it is if left out.
+    ``weight`` says how much of the spend it gets relative to the other aggregates of a query: with
+    2, twice as much as with 1, the default.
 
     >>> import discreet as dp, pyarrow as pa
     >>> visits = dp.table(pa.table({"who": [1, 1, 2], "days": [3, 5, 9]}), unit="who")

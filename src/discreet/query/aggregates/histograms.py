@@ -1,4 +1,4 @@
-"""Histograms: how many rows fall into each bin, a column a bin."""
+"""Histograms: how many rows fall into each bin, one column per bin."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Histogram:
     counted: tuple[Counted, ...] = ()
 
     def resolve(self, schema: Schema) -> Histogram:
-        """With its column typed."""
+        """The aggregate with its column typed."""
         if self.edges:
             value, label = read_number(self.column, schema, name="histogram")
             return replace(self, column=value, label=label)
@@ -53,7 +53,7 @@ class Histogram:
 
     @property
     def part(self) -> BinCounts:
-        """What must be bought: a row is in one bin, so all of them cost one count."""
+        """The part that must be bought: a row is in one bin, so all bins cost as much as one."""
         assert isinstance(self.column, Typed)
         bins: Binned = (
             EdgeBins(self.column, tuple(map(float, self.edges)))
@@ -63,15 +63,15 @@ class Histogram:
         return BinCounts(bins, self.label)
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """One count for each bin."""
+        """One part, which holds the counts of all bins."""
         return (self.part,)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
-        """A column for each bin."""
+        """One column per bin."""
         return [(column, f"{column}_error") for column in self._names(name)]
 
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
-        """A column for each bin."""
+        """One column per bin."""
         part = self.part
         counts, bought = noisy.values[part], noisy.bought[part]
         assert isinstance(bought, AddedNoise)
@@ -93,7 +93,7 @@ class Histogram:
     def expected(
         self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
-        """The same for each bin of each group."""
+        """The error, which is the same for each bin of each group."""
         noise = bought[self.part]
         assert isinstance(noise, AddedNoise)
         return [Expected(f"{name}_…", noise.error, "rows")]
@@ -115,13 +115,13 @@ def histogram(
 ) -> Histogram:
     """How many rows lie between each two ``edges``, or have each of the listed ``categories``.
 
-    Bins are [low, high); values beyond the first or last edge count to the end bins, values that
-    are not listed, and missing ones, to none. All bins cost as much as one count. Error: the same
-    in each bin of each group.
+    Bins are [low, high). Values beyond the first or last edge are counted in the end bins; values
+    that are not listed, and missing ones, are not counted. All bins cost as much as one count.
+    Error: the same in each bin of each group.
 
-    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
-    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
-    much with 2 as with 1, as it is if left out.
+    ``column`` is the name of a column, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``weight`` says how much of the spend it gets relative to the other aggregates of a query: with
+    2, twice as much as with 1, the default.
 
     >>> histogram("age", edges=[0, 18, 65, 120]).edges[1]
     Fraction(18, 1)

@@ -39,13 +39,13 @@ class Mean:
     counts_rows = False
 
     def resolve(self, schema: Schema) -> Mean:
-        """With its column typed."""
+        """The aggregate with its column typed."""
         value, label = read_number(self.column, schema, name="mean")
         return replace(self, column=value, label=label)
 
     @property
     def counted(self) -> tuple[Counted, ...]:
-        """The rows with a value."""
+        """The value that must be present for a row to count."""
         assert isinstance(self.column, Typed)
         return (Counted(self.column, self.label),)
 
@@ -86,7 +86,7 @@ class Mean:
     def expected(
         self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
-        """For a group of this size."""
+        """The error for a group of this size."""
         ratio = Ratio.of(bought, self.total, counting.present(self.counted[0]))
         return [Expected(name, ratio.expected(size), f"of {self.label}", by_size=True)]
 
@@ -97,14 +97,14 @@ def mean(
 ) -> Mean:
     """The mean of a column, each value clamped to ``bounds``; missing values are left out.
 
-    Released as a noisy sum over a noisy count, which a ``count()`` beside it shares. The error
-    of each group is computed from its noisy count: large groups have small errors.
+    Released as a noisy sum over a noisy count, which is shared with a ``count()`` in the same
+    query. The error of each group is computed from its noisy count: large groups have small errors.
 
-    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
-    ``bounds`` are (lower, upper), from what is known of the column and not from the data; left out,
-    it is refused.
-    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
-    much with 2 as with 1, as it is if left out.
+    ``column`` is the name of a column, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``bounds`` are (lower, upper), from what is known of the column and not from the data; they
+    must be given.
+    ``weight`` says how much of the spend it gets relative to the other aggregates of a query: with
+    2, twice as much as with 1, the default.
 
     >>> mean("days", bounds=(0, 60)).weight
     Fraction(1, 1)

@@ -53,20 +53,20 @@ class Quantile:
     bounds: tuple[Fraction, Fraction]
     step: Fraction | None
     weight: Fraction
-    several: bool  # a column for each probability, named after it
+    several: bool  # one column per probability, named after it
     label: str = ""
     others: tuple[Fraction, ...] = ()  # of the same column, bought together with these
     counts_rows = False
     counted: tuple[Counted, ...] = ()
 
     def resolve(self, schema: Schema) -> Quantile:
-        """With its column typed."""
+        """The aggregate with its column typed."""
         value, label = read_number(self.column, schema, name="quantile")
         return replace(self, column=value, label=label)
 
     @property
     def part(self) -> QuantileChoice:
-        """All probabilities that are asked of this column, at one price."""
+        """One part for all probabilities that the query asks of this column."""
         assert isinstance(self.column, Typed)
         together = tuple(sorted({*self.probabilities, *self.others}))
         return QuantileChoice(GridBins(self.column, self.grid), together, self.label)
@@ -99,11 +99,11 @@ class Quantile:
         return Grid(exponent, low, high)
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """One choice."""
+        """One private choice."""
         return (self.part,)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
-        """A column for each probability, with its error in ranks."""
+        """One column per probability, with its error in ranks."""
         return [(column, f"{column}_rank_error") for column, _ in self._names(name)]
 
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
@@ -128,7 +128,7 @@ class Quantile:
     def expected(
         self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
-        """In ranks, the same for groups of any size."""
+        """The error in ranks, which depends on the group's size only with three or more."""
         errors = self._errors(bought, size)
         by_size = len(self.part.probabilities) > TIELESS
         return [Expected(column, errors[p], "ranks", by_size) for column, p in self._names(name)]
@@ -143,12 +143,12 @@ class Quantile:
         return dict(zip(self.part.probabilities, map(float, chooser.errors(heaviest)), strict=True))
 
     def unknown_ranks(self, bought: Mapping[Part, Purchase]) -> bool:
-        """Would its error depend on how many rows share a value, with no count that tells?"""
+        """Does its error depend on how many rows share a value, while no count is asked for?"""
         counted = any(isinstance(part, RowCount | PresenceCounts) for part in bought)
         return len(self.part.probabilities) > TIELESS and not counted
 
     def _heaviest(self, noisy: Noisy) -> int | None:
-        """How many rows may share one value: as many as the largest group has, if it is known."""
+        """The most rows that may share a value: those of the largest group, if that is known."""
         if self.unknown_ranks(noisy.bought):
             return None
         if len(self.part.probabilities) <= TIELESS:
@@ -188,25 +188,25 @@ def quantile(
 ) -> Quantile:
     """The value below which this share of the rows lies, or one for each of several shares.
 
-    ``probability`` is that share, between 0 and 1, or a list of shares, which get a column each.
-    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
-    ``bounds`` are (lower, upper), from what is known of the column and not from the data; left out,
-    it is refused.
-    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
-    much with 2 as with 1, as it is if left out.
+    ``probability`` is that share, between 0 and 1, or a list of shares, one column for each.
+    ``column`` is the name of a column, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``bounds`` are (lower, upper), from what is known of the column and not from the data; they
+    must be given.
+    ``weight`` says how much of the spend it gets relative to the other aggregates of a query: with
+    2, twice as much as with 1, the default.
 
     Chosen by the exponential mechanism among the multiples of a power of two near ``step``
-    within ``bounds`` (whole numbers: 1, otherwise about a thousandth of the width). All quantiles
-    of one column in a query share one price. Error: in ranks, the same in each group; that of three
-    and more also depends on how many rows share a value, and is unknown (infinite) unless a
-    ``count()`` is asked beside them.
+    within ``bounds`` (by default 1 for whole numbers, otherwise about a thousandth of the width).
+    All quantiles of one column in a query share one price. Error: in ranks, the same in each
+    group; with three or more quantiles it also depends on how many rows share a value, and is
+    unknown (infinite) unless the query also asks for a ``count()``.
 
     >>> quantile("days", [0.25, 0.75], bounds=(0, 60)).probabilities
     (Fraction(1, 4), Fraction(3, 4))
     """
     several = isinstance(probability, Sequence) and not isinstance(probability, str)
     given: Any = probability if several else [probability]
-    hint = "few of them tell the shape"
+    hint = "a few of them show the shape"
     given = taken(given, PROBABILITIES, name="probability", what="numbers", hint=hint)
     read = tuple(exact.probability(p, name="probability") for p in given)
     if not read or len(set(read)) != len(read):
@@ -233,7 +233,7 @@ def median(
 ) -> Quantile:
     """The middle value: ``quantile`` at 1/2.
 
-    ``column``, ``bounds``, ``step`` (how fine the answer is) and ``weight`` are as there.
+    ``column``, ``bounds``, ``step`` (how fine the answer is) and ``weight`` are as in ``quantile``.
 
     >>> median("days", bounds=(0, 60)).probabilities
     (Fraction(1, 2),)
@@ -242,7 +242,7 @@ def median(
 
 
 def together(aggregates: list[Any]) -> list[Any]:
-    """The same aggregates, where quantiles of one column know of each other."""
+    """The aggregates, where quantiles of one column also hold each other's probabilities."""
     asked: dict[Any, tuple[Fraction, ...]] = {}
     for one in aggregates:
         if isinstance(one, Quantile):

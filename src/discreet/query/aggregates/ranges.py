@@ -1,6 +1,6 @@
-"""Bounds of a column, bought: a noisy histogram on a ladder of powers of two.
+"""Private bounds of a column: a noisy histogram on a ladder of powers of two.
 
-The rungs that stand out of the noise are occupied, and the outermost of them give the bounds. A
+The rungs that stand out from the noise are occupied, and the outermost of them give the bounds. A
 quantile would not do: near an end it is decided by a few rows, and a wrong choice may be any rung.
 """
 
@@ -42,7 +42,7 @@ class Range:
     counted: tuple[Counted, ...] = ()
 
     def resolve(self, schema: Schema) -> Range:
-        """With its column typed."""
+        """The aggregate with its column typed."""
         value, label = read_number(self.column, schema, name="bounds")
         return replace(self, column=value, label=label)
 
@@ -65,7 +65,7 @@ class Range:
         return (self.part,)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
-        """The two ends."""
+        """One column for each end."""
         return [(end, f"{end}_rank_error") for end in ("lower", "upper")]
 
     def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
@@ -91,12 +91,12 @@ class Range:
     def expected(
         self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
-        """How many rows a rung may have and yet be missed, nearly always."""
+        """A rung with more rows than this is nearly always noticed."""
         width = 2 * self._limit(bought)
-        return [Expected(end, width, "rows a rung") for end in ("lower", "upper")]
+        return [Expected(end, width, "rows per rung") for end in ("lower", "upper")]
 
     def _limit(self, bought: Mapping[Part, Purchase]) -> float:
-        """What the noise of empty rungs stays below, but for one time in a thousand."""
+        """What the noise of all empty rungs stays below, except one time in a thousand."""
         noise = bought[self.part]
         assert isinstance(noise, AddedNoise)
         return math.ceil(noise.mechanism.error(1 - _FALSE / self.part.bins.size))

@@ -37,13 +37,13 @@ class Sum:
     counted: tuple[Counted, ...] = ()
 
     def resolve(self, schema: Schema) -> Sum:
-        """With its column typed."""
+        """The aggregate with its column typed."""
         value, label = read_number(self.column, schema, name="sum")
         return replace(self, column=value, label=label)
 
     @property
     def part(self) -> ValueSum:
-        """What must be bought."""
+        """The part that must be bought."""
         return ValueSum(value_total(self.column, self.bounds, centred=False), self.label)
 
     def parts(self, counting: Counting) -> tuple[Part, ...]:
@@ -70,7 +70,7 @@ class Sum:
     def expected(
         self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
-        """The same for groups of any size."""
+        """The error, which is the same for groups of any size."""
         noise = bought[self.part]
         assert isinstance(noise, AddedNoise)
         return [Expected(name, noise.error, f"of {self.label}")]
@@ -86,11 +86,11 @@ def sum(  # the field's name
     answer does not depend on the order of rows. Error: the same in each group, in proportion to
     the larger bound.
 
-    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
-    ``bounds`` are (lower, upper), from what is known of the column and not from the data; left out,
-    it is refused.
-    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
-    much with 2 as with 1, as it is if left out.
+    ``column`` is the name of a column, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``bounds`` are (lower, upper), from what is known of the column and not from the data; they
+    must be given.
+    ``weight`` says how much of the spend it gets relative to the other aggregates of a query: with
+    2, twice as much as with 1, the default.
 
     >>> sum("days", bounds=(0, 60)).bounds
     (Fraction(0, 1), Fraction(60, 1))

@@ -45,13 +45,13 @@ class Spread:
     counts_rows = False
 
     def resolve(self, schema: Schema) -> Spread:
-        """With its column typed."""
+        """The aggregate with its column typed."""
         value, label = read_number(self.column, schema, name=self.kind)
         return replace(self, column=value, label=label)
 
     @property
     def counted(self) -> tuple[Counted, ...]:
-        """The rows with a value."""
+        """The value that must be present for a row to count."""
         assert isinstance(self.column, Typed)
         return (Counted(self.column, self.label),)
 
@@ -62,12 +62,12 @@ class Spread:
 
     @property
     def squares(self) -> ValueSum:
-        """The sum of squared distances from the middle, each less half of the largest square:
-        then a row moves it by half as much."""
+        """The sum of squared distances from the middle, each reduced by half of the largest
+        square, so that a row moves it by half as much."""
         assert isinstance(self.column, Typed)
         whole = self.column.type is Type.INTEGER
         grid = choose_grid(self.bounds, whole=whole, centred=True)
-        shift = max(2 * grid.largest.bit_length() - FINE_BITS, 0)  # back to as many steps
+        shift = max(2 * grid.largest.bit_length() - FINE_BITS, 0)  # back to 2^30 steps at most
         square = Total(self.column, grid, squared=True, shift=shift)
         return ValueSum(replace(square, offset=square.largest_square // 2), self.label)
 
@@ -120,7 +120,7 @@ class Spread:
     def expected(
         self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
     ) -> list[Expected]:
-        """For a group of this size, whose values are evenly spread over the bounds."""
+        """The error for a group of this size whose values are spread evenly over the bounds."""
         first, second = self._ratios(bought, counting.present(self.counted[0]))
         # |a − b² − (A − B²)| ≤ |a − A| + |b² − B²|, and here B = 0
         error = second.expected(size, _EACH) + first.expected(size, _EACH) ** 2
@@ -144,7 +144,7 @@ class Spread:
 
     @property
     def _rounding(self) -> float:
-        """How far a square may be from that of the value."""
+        """How far the square of a rounded value may be from that of the value itself."""
         return float(self.squares.rounding)
 
 
@@ -154,14 +154,14 @@ def variance(
 ) -> Spread:
     """The variance of a column (over n, not n − 1), each value clamped to ``bounds``.
 
-    Missing values are left out. Released from noisy sums of values and of squares and a noisy
-    count, of which a ``mean`` of the same column and a ``count()`` beside it share theirs.
+    Missing values are left out. Computed from noisy sums of values and of squares and from a noisy
+    count; a ``mean`` of the same column and a ``count()`` in the same query share them.
 
-    ``column`` is the name of one, or a function of a row, as in ``lambda row: row.days * 24``.
-    ``bounds`` are (lower, upper), from what is known of the column and not from the data; left out,
-    it is refused.
-    ``weight`` says how much of the spend it gets beside the other aggregates of a query: twice as
-    much with 2 as with 1, as it is if left out.
+    ``column`` is the name of a column, or a function of a row, as in ``lambda row: row.days * 24``.
+    ``bounds`` are (lower, upper), from what is known of the column and not from the data; they
+    must be given.
+    ``weight`` says how much of the spend it gets relative to the other aggregates of a query: with
+    2, twice as much as with 1, the default.
 
     >>> variance("days", bounds=(0, 60)).kind
     'variance'
@@ -175,7 +175,7 @@ def std(
 ) -> Spread:
     """The standard deviation of a column: the root of ``variance``, for the same price.
 
-    ``column``, ``bounds`` and ``weight`` are as there.
+    ``column``, ``bounds`` and ``weight`` are as in ``variance``.
 
     >>> std("days", bounds=(0, 60)).kind
     'std'
