@@ -1,20 +1,20 @@
 """Where exact answers are computed: the only place that knows Ibis, DuckDB, Spark, PostgreSQL.
 
-An engine gets a `Request` (what to compute) and gives an `Exact` (integers). It knows nothing of
-noise, budgets or promises. From the bottom up:
+An engine takes a `Request` (what to compute) and returns an `Exact` (integers). It knows nothing
+about noise, budgets or promises. From the bottom up:
 
 - `engine`: what all engines share: dialects, one pass over a table, the types of columns
-- `calls`: what engines call by different names
+- `calls`: functions that engines name differently
 - `execution`: how a query runs: a thread, a progress bar, turns on a connection
 - `duckdb`, `spark`, `postgres`, `portable`: one pass over a table on each of them
 - `files`, `frames`: tables in files and in memory
-- `public_tables`: public tables, read whole
+- `public_tables`: public tables, read in full
 - `translation`: row expressions as Ibis expressions
 - `lookups`: long lists, looked up in a public table
 - `rows`: rows of a table, with the steps of a query applied
-- `cell_table`: the columns that an answer is made of
-- `key_index`: keys by their places in a list
-- `aggregation`: what is kept of each person, and sums by group, in SQL
-- `row_sampling`: what is kept of each person, and sums by group, on arrays
+- `cell_table`: the columns that an answer is computed from
+- `key_index`: keys as their positions in a list
+- `aggregation`: which rows of each person are kept, and sums by group, in SQL
+- `row_sampling`: which rows of each person are kept, and sums by group, on arrays
 - `sources`: opening a table, and answering requests about it
 """

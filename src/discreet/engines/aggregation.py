@@ -1,13 +1,13 @@
-"""What is kept of each person, and sums by group, in plain SQL that every engine understands.
+"""Which rows of each person are kept, and sums by group, in SQL that every engine understands.
 
 Which groups and rows of a person are kept is decided by hashes of a salt, the person, and
 
 - for a group, its key;
-- for a row, all of it that the answer can depend on, and its number among that person's equal
-  rows, so that each of two equal rows has a chance of its own.
+- for a row, everything in it that the answer can depend on, and its number among that person's
+  equal rows, so that each of two equal rows has its own chance.
 
-Ties go by the contents themselves. So the kept rows are a function of the salt and the set of
-rows: their order, and how an engine cuts the table into parts, cannot matter.
+Ties are decided by the contents themselves. So the kept rows are a function of the salt and the
+set of rows: their order, and how an engine cuts the table into parts, cannot matter.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from discreet.query.contribution import ContributionBound
 from discreet.query.keys import ListedKeys
 from discreet.query.measures import Measure, Present, Total, Units
 
-# -- what is kept of each person -------------------------------------------------------------------
+# -- which rows of each person are kept ------------------------------------------------------------
 
 
 FIRST: Final = "first"  # 1 in one row of each person and group, else 0
@@ -42,7 +42,7 @@ FIRST: Final = "first"  # 1 in one row of each person and group, else 0
 def bounded(
     cells: CellTable, bound: ContributionBound, *, salt: int, dialect: Dialect
 ) -> CellTable:
-    """The rows that are kept, with a column that marks one of each person and group."""
+    """The rows that are kept, with a column that marks one row for each person and group."""
     table = cells.table
     unit, keys, contents = cells.unit, cells.keys, cells.contents
     assert unit is not None
@@ -75,14 +75,14 @@ def _first(table: ir.Table, window: object, most: int) -> ir.Table:
 
 
 # -- sums and counts by group ----------------------------------------------------------------------
-# One integer a measure, in parts that no engine can overflow.
+# One integer per measure, in parts that no engine can overflow.
 #
 # DuckDB adds 64-bit integers in 128 bits. Elsewhere a wide value x is added as two halves,
 #
 #     Σ x = 2^32·Σ ⌊x/2^32⌋ + Σ (x mod 2^32),
 #
-# each of which fits 64 bits for up to 2^31 rows a group (PostgreSQL has exact numbers, but what
-# carries them to us has 64 bits).
+# each of which fits 64 bits for up to 2^31 rows per group (PostgreSQL has exact numbers, but they
+# reach us in 64 bits).
 
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -106,7 +106,7 @@ class SumColumns:
 def summed(
     cells: CellTable, measures: tuple[Measure, ...], dialect: Dialect
 ) -> tuple[ir.Table, tuple[SumColumns, ...]]:
-    """One row a group: its keys and the parts of each measure that is a single number."""
+    """One row per group: its keys and the parts of each measure that is a single number."""
     columns: dict[str, ir.Scalar] = {}
     sums = []
     for measure in measures:
@@ -116,7 +116,7 @@ def summed(
         parts = tuple(f"a{len(columns) + i}" for i in range(len(made)))
         columns |= zip(parts, made, strict=True)
         sums.append(SumColumns(measure, parts))
-    if not columns:  # bins alone: the groups are still needed
+    if not columns:  # only bins are asked for, but the groups are still needed
         columns["a0"] = cells.table.count()
     if not cells.keys:
         return cells.table.aggregate(**columns), tuple(sums)
@@ -124,7 +124,7 @@ def summed(
 
 
 def counted(cells: CellTable, measure: Measure) -> ir.Table:
-    """One row a group and bin: its keys, the bin `b` and how many rows `n`."""
+    """One row per group and bin: its keys, the bin `b` and the number of rows `n`."""
     column = cells.cells[measure]
     table = cells.table.filter(cells.table[column].notnull()).rename(b=column)
     return table.group_by([*cells.keys, "b"]).aggregate(n=table.count())
@@ -160,11 +160,11 @@ def _aggregates(cells: CellTable, measure: Measure, dialect: Dialect) -> list[ir
     return [table.count()]
 
 
-# -- grouped rows as arrays of integers, a place for every key -------------------------------------
+# -- grouped rows as arrays of integers, one place for every key -----------------------------------
 
 
 def too_many(groups: int, bins: int) -> bool:
-    """Is that more than is offered?"""
+    """Is that more cells than are offered?"""
     return groups * bins > limits.CELLS
 
 
@@ -180,7 +180,7 @@ def check_cells(groups: int, bins: int) -> None:
 def dense(
     batches: Iterable[pa.RecordBatch], sums: tuple[SumColumns, ...], keys: ListedKeys | None
 ) -> dict[Measure, Array]:
-    """One place for each of the listed keys, or for all rows; 0 stands where none came."""
+    """One place for each of the listed keys, or one in all; 0 for keys that have no rows."""
     groups = 1 if keys is None else len(keys)
     wide = _wide(sums)
     parts = {part: np.zeros(groups, object if wide[part] else np.int64) for part in wide}
@@ -194,7 +194,7 @@ def dense(
 def found(
     batches: Iterable[pa.RecordBatch], sums: tuple[SumColumns, ...], schema: pa.Schema
 ) -> tuple[pa.Table, dict[Measure, Array]]:
-    """The keys that came, in order, and their sums."""
+    """The keys that occur, sorted, and their sums."""
     keys: list[pa.Table] = []
     wide = _wide(sums)
     parts: dict[str, list[Array]] = {part: [] for part in wide}
@@ -215,7 +215,7 @@ def found(
 
 
 def binned(batches: Iterable[pa.RecordBatch], keys: ListedKeys | None, size: int) -> Array:
-    """Counts of groups × bins, for rows (i, b, n)."""
+    """Counts of groups × bins, from rows (i, b, n)."""
     cells = np.zeros((1 if keys is None else len(keys), size), np.int64)
     for batch in batches:
         cells[_places(batch, keys), batch["b"].to_numpy()] = batch["n"].to_numpy()
@@ -223,7 +223,7 @@ def binned(batches: Iterable[pa.RecordBatch], keys: ListedKeys | None, size: int
 
 
 def _places(batch: pa.RecordBatch, keys: ListedKeys | None) -> Array:
-    """Which group each row is of: its column `i` says so, or the key itself."""
+    """The group of each row: from its column `i`, or found by its key."""
     if keys is None:
         return np.zeros(batch.num_rows, np.int64)
     if "i" in batch.schema.names:
@@ -235,7 +235,7 @@ def _places(batch: pa.RecordBatch, keys: ListedKeys | None) -> Array:
 
 
 def binned_by_key(batches: Iterable[pa.RecordBatch], keys: pa.Table, size: int) -> Array:
-    """The same for rows (k0, ..., b, n), placed by the keys that were found."""
+    """Counts of groups × bins, from rows (k0, ..., b, n) for the keys that were found."""
     if too_many(keys.num_rows, size):
         raise EngineError("the answer has too many cells; make the bins wider")
     cells = np.zeros((keys.num_rows, size), np.int64)
@@ -253,7 +253,7 @@ def binned_by_key(batches: Iterable[pa.RecordBatch], keys: pa.Table, size: int) 
 def integers(column: pa.Array, *, wide: bool) -> Array:
     """An array of int64, or if `wide` of Python integers; missing is 0.
 
-    What does not fit 64 bits stops at their ends, which takes more than 2^40 rows.
+    What does not fit 64 bits is clamped to them; that takes more than 2^40 rows.
 
     >>> integers(pa.array([2**70, None], pa.decimal128(38, 0)), wide=True)
     array([1180591620717411303424, 0], dtype=object)
@@ -290,16 +290,16 @@ def _whole(parts: list[Array]) -> Array:
     return whole
 
 
-# -- a 64-bit hash of a salt and some columns, by what each engine has for it ----------------------
+# -- a 64-bit hash of a salt and some columns, with what each engine offers ------------------------
 # Which groups and rows are kept is decided by comparing hashes, so they must be fair: over the
 # salt, every order of different inputs must be equally likely. That is more than spreading well.
 # DuckDB combines columns by exclusive or, under which one of three keys comes first half of the
-# time; hashing once more mends it. PostgreSQL's hash of a short text under a salt needs the same,
-# and the salt in the text. Spark skips nulls, so that they are marked apart.
+# time; hashing once more fixes that. PostgreSQL's hash of a short text under a salt needs the same,
+# and the salt in the text. Spark skips nulls, so they are marked separately.
 
 
 def hashed(salt: int, columns: Sequence[ir.Value], dialect: Dialect) -> ir.Value:
-    """The hash, to be ordered by; a missing value is a value like any other."""
+    """The hash, to sort by; a missing value is a value like any other."""
     given = ibis.literal(salt - 2**64 if salt >= 2**63 else salt, type="int64")
     match dialect:
         case Dialect.DUCKDB:
@@ -319,7 +319,7 @@ def fingerprint(columns: Sequence[ir.Value]) -> ir.Value:
 
 
 def _text(salt: ir.Value, columns: Sequence[ir.Value]) -> ir.Value:
-    """All of it as one text, from which each part can be read back."""
+    """The salt and the columns as one text, from which each part could be read back."""
     texts = [column.cast("string") for column in columns]
     parts = [ibis.coalesce(text.length().cast("string") + ":" + text, "n") for text in texts]
     return reduce(lambda left, right: left + "|" + right, parts, salt.cast("string"))
@@ -334,7 +334,7 @@ def _call(name: str, arguments: Sequence[ir.Value], result: dt.DataType) -> ir.V
 def _function(
     name: str, kinds: tuple[dt.DataType, ...], result: dt.DataType
 ) -> Callable[..., ir.Value]:
-    """A function that the engine has, as Ibis wants it: with a Python signature."""
+    """A function of the engine, declared to Ibis with a Python signature."""
 
     def stub() -> None: ...
 

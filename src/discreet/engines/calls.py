@@ -1,4 +1,4 @@
-"""What engines call by different names, or do differently under the same name."""
+"""Functions that engines name differently, or that do different things under the same name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import ibis.expr.types as ir
 
 from discreet.engines.engine import Dialect
 
-LONGEST: Final = 2**30  # no text has more characters; PostgreSQL counts them in 32 bits
+LONGEST: Final = 2**30  # characters: no text has more, and PostgreSQL counts them in 32 bits
 
 builtin = ibis.udf.scalar.builtin
 
@@ -21,7 +21,7 @@ def _isfinite(x: float) -> bool: ...
 
 @builtin(name="floor")
 def floor(x: float) -> float:
-    """The largest integer below; unlike Ibis's own, still a double (an integer in Spark)."""
+    """The largest integer not above x; unlike Ibis's own, still a double (an integer in Spark)."""
 
 
 @builtin(name="trunc")
@@ -49,30 +49,30 @@ def _convert_to(text, encoding): ...  # type: ignore[no-untyped-def]
 
 
 def real(value: float) -> ir.Value:
-    """A double, to the last bit: written as a number it might be read as a decimal first."""
+    """An exact double: written as a plain number, it might be read as a decimal first."""
     return ibis.literal(repr(float(value))).cast("float64")
 
 
 def whole(value: int) -> ir.Value:
-    """An integer of 64 bits: written as a number it might be read as one of 32."""
+    """An integer of 64 bits: written as a plain number, it might be read as one of 32 bits."""
     return ibis.literal(str(value)).cast("int64")
 
 
 def in_parentheses(condition: ir.Value) -> ir.Value:
-    """The same condition, where Ibis would leave them out: around IN and IS NULL."""
+    """The condition in parentheses, which Ibis would leave out around IN and IS NULL."""
     return ibis.coalesce(condition)
 
 
 def is_false(condition: ir.Value) -> ir.Value:
-    """Not: written as NOT (a) = b, it would be NOT ((a) = b)."""
+    """The negation, written as a comparison: NOT (a) = b would be read as NOT ((a) = b)."""
     return condition == ibis.literal(False)
 
 
 def is_number(x: ir.Value, dialect: Dialect) -> ir.Value:
     """True for numbers and infinities, not true for NaN and null."""
     if dialect is Dialect.DUCKDB:
-        # The least and largest values in a Parquet file leave NaN out, and DuckDB would decide a
-        # comparison by them; it does not decide isfinite so.
+        # The smallest and largest values stored in a Parquet file ignore NaN, and DuckDB would
+        # decide a comparison by them; it does not decide isfinite that way.
         return _isfinite(x) | x.isinf()
     return x <= real(math.inf)  # NaN is above it, or not comparable
 
@@ -93,7 +93,7 @@ def truncated(x: ir.Value, dialect: Dialect) -> ir.Value:
 
 
 def trimmed(text: ir.Value, dialect: Dialect) -> ir.Value:
-    """Without spaces at both ends: no other character is one."""
+    """The text without spaces at both ends; no other character counts as a space."""
     match dialect:
         case Dialect.DUCKDB:
             return _trim(text, " ")
@@ -123,8 +123,8 @@ def written(day: ir.Value, dialect: Dialect) -> ir.Value:
 
 
 def matches(text: ir.Value, pattern: str, dialect: Dialect) -> ir.Value:
-    """Is all of the text of this form? The pattern has no line breaks and no groups to read."""
-    # In Java $ also stands before a line break at the end; "nothing follows" does not.
+    """Does the whole text match? The pattern has no line breaks and no capturing groups."""
+    # In Java $ also matches before a line break at the end; "nothing follows" does not.
     end = "(?!(?s:.))" if dialect is Dialect.SPARK else "$"
     return text.re_search(f"^({pattern}){end}")
 

@@ -1,4 +1,4 @@
-"""The columns that an answer is made of: quantised values, bins and marks, each computed once."""
+"""The columns that an answer is computed from: quantised values, bins and marks, each made once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BINNED = (GridBins, EdgeBins, CategoryBins)
 
 @dataclass(frozen=True, eq=False)
 class CellTable:
-    """Rows as (unit, keys, cells): `cells` holds all of a row that the answer can depend on."""
+    """Rows as (unit, keys, cells): `cells` holds everything that the answer can depend on."""
 
     table: ir.Table
     unit: str | None  # a column
@@ -44,11 +44,11 @@ class CellTable:
 
     @property
     def contents(self) -> tuple[str, ...]:
-        """The columns of the cells, each once."""
+        """The names of the cell columns, each once."""
         return tuple(dict.fromkeys(self.cells.values()))
 
     def on(self, table: ir.Table) -> CellTable:
-        """The same columns of another table."""
+        """The same columns, in another table."""
         return replace(self, table=table)
 
 
@@ -82,7 +82,7 @@ def cells_of(
 
 
 def of_somebody(cells: CellTable) -> CellTable:
-    """Without the rows that belong to nobody."""
+    """The table without the rows that have no unit."""
     return (
         cells if cells.unit is None else cells.on(cells.table.filter(cells.table[UNIT].notnull()))
     )
@@ -123,7 +123,7 @@ def _cell(
 
 
 def _lookup(measure: EdgeBins | CategoryBins, rows: Rows) -> Find | None:
-    """How a row's bin is looked up, where there are many."""
+    """How to look up a row's bin, where there are many bins."""
     if isinstance(measure, CategoryBins):
         values = listed(measure.values, measure.value.type)
         return partial(with_place, values=values, bring=rows.bring) if len(values) > FEW else None
@@ -167,9 +167,9 @@ def quantised(
         return x - whole(grid.centre) if grid.centre else x
     if value.type is Type.INTEGER:
         x = translate(value, table, dialect)
-        plain = 0 <= grid.exponent <= 40  # else 2^k or its inverse is no integer of 64 bits
+        plain = 0 <= grid.exponent <= 40  # otherwise 2^k or its inverse is no integer of 64 bits
         return _of_integers(x, grid) if plain else _of_reals(x, grid, dialect)
-    # A column as it is stored: that NaN is missing is seen to below.
+    # A column is used as it is stored: that NaN is missing is taken care of below.
     stored = value.op == "column"
     x = table[str(value.value)] if stored else translate(value, table, dialect)
     return _of_reals(x, grid, dialect)
@@ -182,7 +182,7 @@ def _contains(grid: Grid, domain: Domain) -> bool:
 
 
 def bin_index(measure: Binned, table: ir.Table, dialect: Dialect) -> ir.Value:
-    """The number of each row's bin, from 0 on, null where it is in none."""
+    """The number of each row's bin, counted from 0, or null where it is in none."""
     match measure:
         case GridBins(value, grid):
             return quantised(value, grid, table, dialect) - whole(grid.lower)
@@ -196,7 +196,7 @@ def bin_index(measure: Binned, table: ir.Table, dialect: Dialect) -> ir.Value:
 
 
 def _of_integers(x: ir.Value, grid: Grid) -> ir.Value:
-    """min(max(x·2^k, lower), upper) − centre, clamped before too so that x·2^k fits."""
+    """min(max(x·2^k, lower), upper) − centre; x is clamped beforehand too, so that x·2^k fits."""
     if grid.exponent:
         low, high = grid.lower >> grid.exponent, -(-grid.upper >> grid.exponent)
         x = clamped(x, whole(low), whole(high)) * whole(2**grid.exponent)
@@ -217,7 +217,7 @@ def _of_reals(x: ir.Value, grid: Grid, dialect: Dialect) -> ir.Value:
         )
         steps = floor(_scaled(inside, grid.exponent, dialect) + real(0.5)).cast("int64")
         return steps - whole(grid.centre) if grid.centre else steps
-    # Whatever is far outside becomes an end, and a NaN null.
+    # Whatever is far outside becomes one of the ends, and a NaN becomes null.
     far = math.ldexp(_EXACT, -grid.exponent)
     near = ibis.cases(
         (x.abs() <= real(far), x),
@@ -226,8 +226,8 @@ def _of_reals(x: ir.Value, grid: Grid, dialect: Dialect) -> ir.Value:
         else_=ibis.null("float64"),
     )
     steps = floor(_scaled(near, grid.exponent, dialect) + real(0.5))
-    # min(max(v, lower), upper) = (|v − lower| − |v − upper| + lower + upper)/2, exactly here:
-    # half the price of two comparisons in DuckDB.
+    # min(max(v, lower), upper) = (|v − lower| − |v − upper| + lower + upper)/2, which is exact here
+    # and takes DuckDB half as long as two comparisons.
     both = (steps - real(grid.lower)).abs() - (steps - real(grid.upper)).abs()
     return ((both + real(grid.lower + grid.upper - 2 * grid.centre)) * real(0.5)).cast("int64")
 
@@ -247,7 +247,7 @@ def _scaled(x: ir.Value, exponent: int, dialect: Dialect) -> ir.Value:
 
 def edge_cuts(value: Typed, edges: tuple[float, ...]) -> list[float]:
     """The inner edges that a value can reach, in its own type."""
-    if value.type is Type.INTEGER:  # x ≥ edge exactly if x ≥ ⌈edge⌉
+    if value.type is Type.INTEGER:  # x ≥ edge if and only if x ≥ ⌈edge⌉
         whole_edges = (max(math.ceil(edge), -(2**63)) for edge in edges[1:-1])
         return [edge for edge in whole_edges if edge < 2**63]
     return list(edges[1:-1])
@@ -257,7 +257,7 @@ def _between_edges(
     value: Typed, edges: tuple[float, ...], table: ir.Table, dialect: Dialect
 ) -> ir.Value:
     x = translate(value, table, dialect)
-    # A column is searched as it is stored: that NaN is missing is asked once, outside.
+    # A column is searched as it is stored: whether it is NaN, and so missing, is asked once, below.
     stored = table[str(value.value)] if value.op == "column" else x
     cuts = [constant(cut) for cut in edge_cuts(value, edges)]
     found = search(stored, cuts, [whole(i) for i in range(len(cuts) + 1)])

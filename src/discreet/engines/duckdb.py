@@ -1,10 +1,10 @@
-"""The embedded DuckDB: one in-memory database a process, one cursor a pass over a table.
+"""The embedded DuckDB: one in-memory database per process, one cursor per pass over a table.
 
-A cursor is a connection of its own, with views of its own, so threads do not meet. After a fork
+A cursor is a connection of its own, with its own views, so threads do not interfere. After a fork
 the child opens another database: the parent's locks and threads do not work there.
 
 Rows that do not fit into memory go to a folder that no other user can enter. A lock in it is held
-while its process lives, and what dead processes left is removed at the next start.
+as long as its process lives, and what dead processes left is removed at the next start.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def _after_fork() -> None:
     global _database, _opening
     _opening = threading.Lock()  # the parent may have held it
     if _database is not None:
-        os.close(_database.lock)  # which would seem held after the parent's death
-        # Its destructor, here, would wait for threads that are not there and remove the parent's
-        # files. It never runs while somebody holds a reference.
+        os.close(_database.lock)  # or else it would seem to be held after the parent's death
+        # In this process, its destructor would wait for threads that are not there and remove the
+        # parent's files. It never runs while somebody holds a reference.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_database.connection))
         _database = None
 
@@ -71,14 +71,14 @@ class Stored(Protocol):
         ...
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Make these columns of it the view `SOURCE` of this cursor."""
+        """Make these columns available as the view `SOURCE` of this cursor."""
         ...
 
 
 def open_pass(stored: Stored, columns: Sequence[str], *, empty: bool = False) -> DuckDbPass:
-    """One pass over some columns of a stored table, or over none of its rows if `empty`."""
+    """One pass over some columns of a stored table; if `empty`, over none of its rows."""
     cursor = database().cursor()
-    # Progress is known only where a bar is enabled; DuckDB's own may not be drawn.
+    # Progress is known only where a bar is enabled; DuckDB's own bar must not be drawn.
     cursor.execute("SET enable_progress_bar_print = false")
     cursor.execute(f"SET enable_progress_bar = {str(can_be_shown()).lower()}")
     kinds = pa.schema([stored.columns.field(name) for name in columns])
@@ -94,7 +94,7 @@ def open_pass(stored: Stored, columns: Sequence[str], *, empty: bool = False) ->
 
 
 def quoted(name: str) -> str:
-    """An identifier.
+    """The name as a quoted identifier of SQL.
 
     >>> print(quoted('a"b'))
     "a""b"
@@ -103,7 +103,7 @@ def quoted(name: str) -> str:
 
 
 def text(value: str) -> str:
-    """A literal.
+    """The text as a quoted literal of SQL.
 
     >>> text("it's")
     "'it''s'"
@@ -157,7 +157,7 @@ def _settings(folder: str, *, encrypted: bool) -> dict[str, Any]:
     return {
         "autoinstall_known_extensions": "false",  # no network
         "autoload_known_extensions": "false",
-        "enable_external_file_cache": "false",  # files may be replaced
+        "enable_external_file_cache": "false",  # files may be replaced meanwhile
         "preserve_insertion_order": "false",
         "python_enable_replacements": "false",  # no table is looked up among variables
         "temp_directory": folder,
@@ -166,7 +166,7 @@ def _settings(folder: str, *, encrypted: bool) -> dict[str, Any]:
 
 
 def _can_spill(folder: str, *, encrypted: bool) -> bool:
-    """Try it: DuckDB 2.0.0 takes the setting, then fails at a spill for want of an extension."""
+    """Try to spill: DuckDB 2.0.0 accepts the setting, but then fails for lack of an extension."""
     small = {**_settings(folder, encrypted=encrypted), "memory_limit": "2MB", "threads": 1}
     with (
         contextlib.suppress(duckdb.Error),
@@ -187,7 +187,7 @@ def _spill_folder() -> tuple[str, int]:
         while True:
             folder = tempfile.mkdtemp(prefix=_PREFIX, dir=place)
             lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            # Another process that starts now may have taken it for a dead one's.
+            # Another process that is just starting may have taken it for a dead process's folder.
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if os.fstat(lock).st_nlink:
@@ -208,7 +208,7 @@ def _remove_stale(place: str) -> None:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder of ours, unless its process lives; whatever is odd about it, let it be."""
+    """Remove a folder of ours unless its process is alive; leave it alone if anything is odd."""
     with contextlib.suppress(OSError), contextlib.ExitStack() as opened:
         inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         opened.callback(os.close, inside)
@@ -225,11 +225,11 @@ def _remove(folder: str) -> None:
 # -- one pass over a table in our DuckDB: Ibis compiles, and the connection runs -------------------
 
 
-# The optimizers that may run: these look at the question alone. All others are off, and so is what
-# a new version of DuckDB adds, since what they look at are rows. Statistics of files and counts of
-# rows choose which row groups a scan leaves out, how groups and joins are computed, and which side
-# of a join is put into memory, so that time would tell one person's value. (Statistics are not even
-# right: they leave NaN out, and a NaN would pass for a number.)
+# The optimizers that may run: these look at the question alone. All others are off, and so is
+# whatever a new version of DuckDB adds, since the others look at rows. Statistics of files and
+# counts of rows decide which row groups a scan skips, how groups and joins are computed, and which
+# side of a join is put into memory, so the time taken would reveal one person's value. (Statistics
+# are not even right: they ignore NaN, and a NaN would pass for a number.)
 STATIC: Final = (
     "expression_rewriter",
     "in_clause",
@@ -256,7 +256,7 @@ class DuckDbPass:
 
     @property
     def dialect(self) -> Dialect:
-        """DuckDB's."""
+        """The dialect of DuckDB."""
         return Dialect.DUCKDB
 
     def source(self) -> ir.Table:
@@ -264,7 +264,7 @@ class DuckDbPass:
         return self.table
 
     def public(self, lookup: Lookup) -> ir.Table:
-        """A table in memory, as it is."""
+        """A table in memory, read in place."""
         name = f"public{len(self.beside)}"
         self.beside[name] = lookup
         return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
@@ -279,12 +279,12 @@ class DuckDbPass:
         self.bring()
 
     def bring(self) -> None:
-        """Make the public tables known that came so far."""
+        """Register the public tables that were asked for so far."""
         for name, lookup in self.beside.items():
             self.connection.register(name, lookup.table)
 
     def matches(self, name: str) -> int:
-        """By its own join."""
+        """Counted by DuckDB's own join."""
         return int(self.run(self.beside[name].matches(name))[0][0])
 
     def run(self, statement: str) -> list[Any]:
@@ -292,7 +292,7 @@ class DuckDbPass:
         return self.connection.execute(statement).fetchall()
 
     def batches(self, query: str) -> Iterator[pa.RecordBatch]:
-        """The rows of the answer. (A reader of them as they come would keep one thread busy.)"""
+        """The rows of the answer, all at once: streaming them would keep one thread busy."""
         yield from self.connection.sql(query).to_arrow_table().to_batches()
 
     def interrupt(self) -> None:
@@ -305,5 +305,5 @@ class DuckDbPass:
         return percent / 100 if percent >= 0 else None
 
     def close(self) -> None:
-        """Give up the connection, and its views with it."""
+        """Close the connection, and with it its views."""
         self.connection.close()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import ibis
 
 
-# -- whose SQL is spoken ---------------------------------------------------------------------------
+# -- dialects of SQL -------------------------------------------------------------------------------
 
 
 class Dialect(Enum):
@@ -42,21 +42,21 @@ class Lookup:
     keys: tuple[str, ...]
 
     def matches(self, name: str) -> str:
-        """SQL for how many rows match how many, where the table is called so."""
+        """SQL that counts the pairs of rows with equal keys, for a table of this name."""
         return f"SELECT count(*) FROM {name} AS a JOIN {name} AS b USING ({', '.join(self.keys)})"
 
 
 class Pass(Protocol):
-    """Expressions are built and compiled first; `prepare` and `batches` touch data."""
+    """One pass over a table. Building and compiling touch no data; `prepare` and `batches` do."""
 
     @property
     def dialect(self) -> Dialect:
-        """Whose SQL is spoken there."""
+        """Which SQL the engine understands."""
         ...
 
     @property
     def beside(self) -> Mapping[str, Lookup]:
-        """The public tables that were asked for, by the names they have there."""
+        """The public tables that were asked for, by their names in the engine."""
         ...
 
     def source(self) -> ir.Table:
@@ -64,11 +64,11 @@ class Pass(Protocol):
         ...
 
     def public(self, lookup: Lookup) -> ir.Table:
-        """A table in memory, beside the source."""
+        """A public table, made available next to the source."""
         ...
 
     def compile(self, query: ir.Table) -> Any:
-        """The query as `batches` takes it."""
+        """The query in the form that `batches` takes."""
         ...
 
     def prepare(self) -> None:
@@ -76,8 +76,8 @@ class Pass(Protocol):
         ...
 
     def matches(self, name: str) -> int:
-        """How many rows a public table has when it is joined with itself: as many as it has, if
-        its keys are distinct for those who join it."""
+        """How many rows a public table has when it is joined with itself: as many as before, if
+        the engine holds all of its keys to be distinct."""
         ...
 
     def batches(self, query: Any) -> Iterator[pa.RecordBatch]:
@@ -93,7 +93,7 @@ class Pass(Protocol):
         ...
 
     def close(self) -> None:
-        """Give up what the pass holds."""
+        """Release what the pass holds."""
         ...
 
 
@@ -146,7 +146,7 @@ def arrow_schema(schema: pa.Schema) -> Schema:
 
 
 def _read_as(kind: pa.DataType) -> Type:
-    """Its type; moments with a zone in other units than microseconds can stop DuckDB."""
+    """Its type; timestamps with a zone in units other than microseconds can make DuckDB fail."""
     zoned = pa.types.is_timestamp(kind) and kind.tz is not None
     return Type.OTHER if zoned and kind.unit != "us" else type_of(kind)
 
@@ -160,7 +160,7 @@ def ibis_schema(schema: ibis.Schema) -> Schema:
 
 
 def _checked(fields: Iterable[Field]) -> Schema:
-    """Engines fold case, so two names may not differ in that alone."""
+    """Refuse two names that differ only in case, which engines ignore."""
     schema = Schema(tuple(fields))
     seen: set[str] = set()
     for name in schema.names:

@@ -1,7 +1,7 @@
 """How a query runs: in a thread of its own, with a progress bar, and silent about failures.
 
-Engines quote cells in their messages, so not a word of a failure is passed on. The thread lets the
-caller show progress and be interrupted while an engine computes in native code.
+Engines quote cells in their messages, so nothing of a failure's message is passed on. The thread
+lets the caller show progress and be interrupted while an engine computes in native code.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ disk suffice
         except DiscreetError as error:
             ours.append(error)
         except BaseException:
-            pass  # an empty outcome says enough, and nothing of the exception may live on
+            pass  # an empty outcome says enough, and nothing of the exception may survive
         finally:
             done.set()
 
@@ -73,7 +73,7 @@ disk suffice
     except BaseException:
         unwanted.set()
         while thread.is_alive():
-            interrupt()  # more than once: an engine that has not begun forgets it
+            interrupt()  # more than once, since an engine that has not begun forgets it
             thread.join(TICK)
         raise
     thread.join()
@@ -116,7 +116,7 @@ class ProgressBar:
         return self
 
     def update(self) -> None:
-        """Show how far it is, if it is time to."""
+        """Show the progress, if it is time to."""
         if not self._shown or time.monotonic() - self._start < PATIENCE:
             return
         if self._progress is None:
@@ -146,8 +146,8 @@ def _started() -> Progress:
     return progress
 
 
-# -- who may speak on a connection of the caller ---------------------------------------------------
-# One pass at a time, and the others wait.
+# -- taking turns on a connection of the caller ----------------------------------------------------
+# One pass at a time uses it, and the others wait.
 #
 # Statements of two threads on one connection would end up in each other's transactions, and fail
 # after they were charged.
@@ -166,19 +166,19 @@ class Turn:
     stopped: bool = False
 
     def take(self) -> None:
-        """Wait until it is ours; EngineError if somebody calls `stop` meanwhile."""
+        """Wait for our turn; raises EngineError if `stop` is called meanwhile."""
         while not self.taken:
             self.taken = self._lock.acquire(timeout=TICK)
             if self.stopped:
                 raise EngineError(FAILED)
 
     def stop(self) -> bool:
-        """Wait no longer. Returns whether it is our turn, so that what is running is ours."""
+        """Stop waiting. Returns whether it is our turn, in which case what is running is ours."""
         self.stopped = True
         return self.taken
 
     def give(self) -> None:
-        """Let the next one have it."""
+        """Give the connection to the next pass."""
         if self.taken:
             self.taken = False
             self._lock.release()

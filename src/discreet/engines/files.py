@@ -1,4 +1,4 @@
-"""Parquet and CSV files: their columns from footers and header lines, their rows by DuckDB."""
+"""Parquet and CSV files: columns from footers and header lines, rows read by DuckDB."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Files: TypeAlias = tuple[tuple[object, ...], ...]
 
 LONGEST_LINE: Final = 16_000_000  # bytes
-# Folders called a=b are no columns, and files are matched as they are.
+# Folders called a=b do not become columns, and files are read as they are.
 _PLAIN: Final = (
     "hive_partitioning=false, hive_types_autocast=false, union_by_name=false, filename=false, "
     "file_row_number=false, allow_empty=false"
@@ -34,7 +34,7 @@ SAMPLE: Final = "visits.csv"  #: the invented table that the guides begin with
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FileSet(ABC):
-    """Files of the same columns. Which files a pattern names is settled when it is opened.
+    """Files with the same columns. Which files a pattern matches is settled when it is opened.
 
     Files may be replaced or grow between two passes, as long as their columns stay.
     """
@@ -44,17 +44,17 @@ class FileSet(ABC):
     opened: Files  #: their identity when the columns were read
 
     def identity(self) -> Files:
-        """What changes when a file does."""
+        """Something that changes when one of the files does."""
         return identify(self.paths)
 
     def is_untouched(self) -> bool:
-        """Whether not a byte can have changed since they were opened."""
+        """Whether no byte can have changed since they were opened."""
         with contextlib.suppress(OSError):
             return self.identity() == self.opened
         return False
 
     def is_as_opened(self) -> bool:
-        """Whether the files have the columns of opening, and none has become another of them."""
+        """Whether the files have the columns they were opened with, and are still distinct."""
         with contextlib.suppress(InvalidArgument, OSError):
             if self.identity() == self.opened:
                 return True
@@ -66,7 +66,7 @@ class FileSet(ABC):
     def _columns_now(self) -> pa.Schema: ...
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """As a view: DuckDB reads these columns only."""
+        """Make a view, through which DuckDB reads only these columns."""
         names = ", ".join(map(quoted, columns))
         cursor.execute(f"CREATE OR REPLACE TEMP VIEW {SOURCE} AS SELECT {names} FROM {self._read}")
 
@@ -92,7 +92,8 @@ class ParquetFiles(FileSet):
 
     @property
     def _read(self) -> str:
-        # A text that is no UTF-8 would stop the query, and one person would show: ? for each byte.
+        # Text that is not UTF-8 would make the query fail, which would reveal one person, so each
+        # invalid byte becomes a question mark.
         return (
             f"read_parquet({_list(self.paths)}, {_PLAIN}, utf8_validation='replace', "
             "binary_as_string=false, can_have_nan=true)"
@@ -103,9 +104,10 @@ class ParquetFiles(FileSet):
 class CsvFiles(FileSet):
     """Files of text cells under the names of a header line.
 
-    A record with too few cells is filled with missing ones, what is too much is cut off, and one
-    that cannot be read is dropped; an empty cell is missing. Each bears on itself alone, but for a
-    quote that is opened and never closed: its cell takes in what follows, up to the next quote.
+    A record with too few cells is filled up with missing ones, surplus cells are cut off, and a
+    record that cannot be read is dropped; an empty cell is missing. A faulty record affects no
+    other, except where a quote is opened and never closed: its cell takes in what follows, up to
+    the next quote.
     """
 
     delimiter: str
@@ -127,8 +129,8 @@ class CsvFiles(FileSet):
 
     @property
     def _read(self) -> str:
-        # With this new_line each of LF, CRLF and CR ends a row. Where the reader finds out by
-        # itself, a stray CR in a file of CRLF takes the next row along. In parallel, some lines
+        # With this new_line each of LF, CRLF and CR ends a row. If the reader were to find out by
+        # itself, a stray CR in a file of CRLF would swallow the next row. In parallel, some lines
         # would raise.
         kinds = ", ".join(f"{text(name)}: 'VARCHAR'" for name in self.columns.names)
         return (
@@ -142,7 +144,7 @@ class CsvFiles(FileSet):
 
 
 def find(patterns: Sequence[str | Path]) -> list[str]:
-    """The files that paths and patterns name, in order of their names.
+    """The files that paths and patterns match, in order of their names.
 
     >>> find(["nowhere/*.parquet"])
     Traceback (most recent call last):
@@ -170,8 +172,8 @@ got 'nowhere/*.parquet' (str); check the path, which starts at the current folde
 def distinct(paths: Sequence[str]) -> list[str]:
     """Each file once, by the first of its names: patterns overlap, and links are names too.
 
-    Its rows would count twice otherwise. Nobody who names a file twice wants that, and where a row
-    counts once nothing needs to be refused.
+    Otherwise its rows would count twice. Nobody who names a file twice wants that, and as long as
+    each row counts once nothing needs to be refused.
     """
     names: dict[tuple[int, int], str] = {}
     for file, path in zip(file_ids(paths), paths, strict=True):
@@ -185,7 +187,7 @@ def file_ids(paths: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def identify(paths: Sequence[str]) -> Files:
-    """What changes when a file does."""
+    """Something that changes when one of the files does."""
     states = [(path, os.stat(path)) for path in paths]
     return tuple(
         (path, s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in states
@@ -221,7 +223,7 @@ def _footers(paths: Sequence[str]) -> pa.Schema:
 
 def _footer(path: str) -> pa.Schema:
     schema = None
-    with contextlib.suppress(pa.ArrowException, OSError):  # whose messages may quote the file
+    with contextlib.suppress(pa.ArrowException, OSError):  # their messages may quote the file
         schema = pq.read_schema(path)
     if schema is None:
         raise InvalidArgument(
@@ -245,7 +247,7 @@ def _header(path: str, delimiter: str) -> list[str]:
     names: list[str] = []
     with (
         open(path, encoding="utf-8-sig", errors="replace", newline="") as file,
-        contextlib.suppress(csv.Error),  # a name of more than 128 KiB
+        contextlib.suppress(csv.Error),  # raised by a name of more than 128 KiB
     ):
         names = next(csv.reader(file, delimiter=delimiter), [])
     if not names or "" in names or len(set(names)) < len(names):
@@ -272,5 +274,5 @@ def _list(paths: Sequence[str]) -> str:
 
 
 def _literally(path: str) -> str:
-    """The path as a pattern that matches it alone."""
+    """The path as a pattern that matches nothing else."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)

@@ -1,4 +1,4 @@
-"""Tables in memory: Arrow, pandas, Polars, records; their rows are read at measure time only."""
+"""Tables in memory: Arrow, pandas, Polars, records; rows are read only when they are measured."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import duckdb
 
 BATCH: Final = 122_880  # rows
-# Connections of DuckDB are not for several threads at once, and which one a relation has cannot
-# be asked: so what lives on the caller's is copied one at a time.
+# A connection of DuckDB must not be used by several threads at once, and there is no way to ask
+# which one a relation has. So what lives on the caller's connections is copied one at a time.
 _copying = threading.Lock()
 _UNKNOWN: Final = pa.null()  # the type of a column that no expression can use
 
@@ -46,22 +46,22 @@ class ArrowTable:
         return unzoned(schema) if isinstance(self.table, pa.Table) else schema
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Without a copy."""
+        """Register it without a copy."""
         if isinstance(self.table, pa.Table):
             _register(cursor, self.table.select(list(columns)))
-        else:  # a dataset leaves out columns by itself
+        else:  # DuckDB reads only the columns it needs from a dataset
             cursor.register(SOURCE, self.table)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PandasFrame:
-    """A pandas frame; its index is no column. Columns of objects are read as text."""
+    """A pandas frame, whose index is not a column. Columns of objects are read as text."""
 
     frame: Any
 
     @property
     def columns(self) -> pa.Schema:
-        """From the dtypes."""
+        """Names and types, from the dtypes."""
         frame = self.frame
         if any(not isinstance(name, str) for name in frame.columns):
             raise InvalidArgument(
@@ -75,7 +75,7 @@ class PandasFrame:
         return unzoned(pa.schema(list(zip(names, kinds, strict=True))))
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Converted to Arrow."""
+        """Convert these columns to Arrow."""
         arrays = [_pandas_column(self.frame[name]) for name in columns]
         _register(cursor, pa.table(arrays, names=list(columns)))
 
@@ -88,14 +88,14 @@ class PolarsFrame:
 
     @property
     def columns(self) -> pa.Schema:
-        """From its schema."""
+        """Names and types, from its schema."""
         fields = [
             pa.field(name, _polars_type(kind)) for name, kind in self.frame.collect_schema().items()
         ]
         return unzoned(pa.schema(fields))
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Converted to Arrow, these columns only."""
+        """Convert only these columns to Arrow."""
         _register(cursor, self.frame.lazy().select(list(columns)).collect().to_arrow())
 
 
@@ -107,28 +107,28 @@ class DuckDbRelation:
 
     @cached_property
     def columns(self) -> pa.Schema:
-        """From its own types."""
+        """Names and types, as the relation states them."""
         with _copying:
             return self.relation.limit(0).to_arrow_table().schema
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Through a stream, which can be read once, into a table, which can be read again."""
+        """Copy from a stream, which can be read only once, into a table."""
         with _copying:
             _copy(self.relation.project(", ".join(map(quoted, columns))), cursor)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DuckDbTable:
-    """A table of Ibis on a DuckDB of the caller's, copied into ours for each pass.
+    """An Ibis table in a DuckDB of the caller, copied into ours for each pass.
 
-    In ours the settings are known, and text has no collation, by which one row could have two keys.
+    In ours the settings are known, and text has no collation, which could give a row two keys.
     """
 
     table: ir.Table
 
     @property
     def columns(self) -> pa.Schema:
-        """From Ibis."""
+        """Names and types, as Ibis states them."""
         kinds = {
             name: kind if ibis_type(kind) is not Type.OTHER else dt.null
             for name, kind in self.table.schema().items()
@@ -136,7 +136,7 @@ class DuckDbTable:
         return ibis.schema(kinds).to_pyarrow()
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """As a relation is."""
+        """Copy it as a relation is copied."""
         backend: Any = self.table.get_backend()
         with _copying:
             query = str(backend.compile(self.table.select(list(columns))))
@@ -145,7 +145,7 @@ class DuckDbTable:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records:
-    """A list of dicts whose columns are declared; cells are read as text and cast."""
+    """A list of dicts whose columns are declared; cells are read as text and then cast."""
 
     records: Sequence[Mapping[str, Any]]
     names: tuple[str, ...]
@@ -156,7 +156,7 @@ class Records:
         return pa.schema([(name, pa.string()) for name in self.names])
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """A column at a time."""
+        """Convert one column at a time."""
         arrays = [as_text(record.get(name) for record in self.records) for name in columns]
         cursor.register(SOURCE, pa.table(arrays, names=list(columns)))
 
@@ -168,14 +168,14 @@ def _copy(relation: Any, cursor: duckdb.DuckDBPyConnection) -> None:
 
 
 def unzoned(schema: pa.Schema) -> pa.Schema:
-    """The same moments without a zone: DuckDB fails on one with a zone that is far away."""
+    """The schema with timestamps without a zone: DuckDB fails on distant ones that have a zone."""
     kinds = [pa.timestamp(k.unit) if at.is_timestamp(k) and k.tz else k for k in schema.types]
-    # Nothing keeps missing cells out of a column in memory that is said to have none.
+    # A column in memory may hold missing cells even if its schema says that it has none.
     return pa.schema(list(zip(schema.names, kinds, strict=True)))
 
 
 def _register(cursor: duckdb.DuckDBPyConnection, table: pa.Table) -> None:
-    cursor.register(SOURCE, table.cast(unzoned(table.schema)))  # of most columns no copy
+    cursor.register(SOURCE, table.cast(unzoned(table.schema)))  # most columns are not copied
 
 
 def as_text(cells: Iterable[Any]) -> pa.Array:
@@ -185,7 +185,7 @@ def as_text(cells: Iterable[Any]) -> pa.Array:
     ['a', '7', 'true', None, None, None, '2026-01-31']
     """
     texts = [cell if type(cell) is str else _text(cell) for cell in cells]
-    # Half of a surrogate pair is spelled out, in the same way as all others go.
+    # Half of a surrogate pair, which UTF-8 cannot encode, is written as an escape.
     encoded = [None if text is None else text.encode("utf-8", "backslashreplace") for text in texts]
     return pa.array(encoded, pa.binary()).cast(pa.string())
 
@@ -207,7 +207,7 @@ def _text(cell: Any) -> str | None:
         case Fraction():
             with contextlib.suppress(ArithmeticError):  # too large
                 return _text(float(cell))
-        case datetime.date() if cell == cell:  # and timestamps, but for pandas' NaT
+        case datetime.date() if cell == cell:  # also timestamps, except pandas' NaT
             return cell.isoformat()
     return None
 

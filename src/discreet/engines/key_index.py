@@ -1,4 +1,4 @@
-"""Keys by their places in a list, so that a group is a small integer."""
+"""Keys as their places in a list, so that a group is a small integer."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ def numbered(keys: pa.Table) -> Lookup:
 
 
 def with_places(cells: CellTable, listed: ir.Table) -> CellTable:
-    """Rows with a listed key only, whose place in the list is their key from here on."""
+    """Only the rows with a listed key; its place in the list becomes their key."""
     joined = cells.table.inner_join(listed, list(cells.keys))
     kept = [name for name in cells.table.columns if name not in cells.keys]
     return replace(cells, table=joined.select(PLACE, *kept), keys=(PLACE,), nullable=())
 
 
 def keyed(cells: CellTable) -> CellTable:
-    """Rows whose keys are all there."""
+    """Only the rows whose keys are all present."""
     there = [cells.table[name].notnull() for name in cells.nullable]
     return cells.on(cells.table.filter(there)) if there else cells
 
 
 def are_few(keys: ListedKeys, dialect: Dialect) -> bool:
-    """Should a query name the keys? To bring them as a table costs Spark another stage."""
+    """Should the query itself name the keys? Sending them as a table costs Spark another stage."""
     return dialect is Dialect.SPARK and keys.table.num_columns == 1 and len(keys) <= FEW
 
 
 def placed(grouped: ir.Table, cells: CellTable, listed: ir.Table | ListedKeys | None) -> ir.Table:
-    """Groups with their places in the list; those that are not in it, or have no key, go.
+    """Groups with their places in the list; those that are not in it, or have no key, are dropped.
 
-    Keys that the query names are placed by whoever reads the answer.
+    Where the query itself names the keys, their places are found when the answer is read.
     """
     if isinstance(listed, ListedKeys):
         (key,), (named,), (kind,) = cells.keys, listed.table.columns, key_types(listed)
         is_listed = grouped[key].isin([literal(k, kind) for k in named.to_pylist()])
-        # Asked beside something that only a group has, which is always true, so that Spark does
-        # not ask it of every row instead.
+        # Combined with a condition on a group's sums, which is always true, so that Spark does not
+        # apply it to every row instead.
         measured = grouped[next(name for name in grouped.columns if name not in (key, "b"))]
         always = ibis.coalesce(measured.cast("string"), "missing") != ""
         return grouped.filter(ibis.ifelse(always, is_listed, False))

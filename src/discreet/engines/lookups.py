@@ -1,8 +1,8 @@
-"""Long lists: looked up in a public table beside the rows, not spelled out in an expression.
+"""Long lists, looked up in a public table instead of being spelled out in an expression.
 
 A hundred literals take an engine's compiler longer than a million rows take the engine. So the
-place of a value in a long list is found by a join, and its place between many edges by a few of
-them: each goes down one level of a search tree whose nodes are the rows of a small table.
+place of a value in a long list is found by a join, and its place between many edges by several
+joins: each goes down one level of a search tree whose nodes are the rows of a small table.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from discreet.engines.calls import real, whole
 from discreet.engines.engine import ARROW, Lookup
 from discreet.query.schema import Type
 
-Bring: TypeAlias = Callable[[Lookup], ir.Table]  #: puts a table beside the source
-#: from rows, the column with what is looked up, and a name for what is found: the rows with it
+Bring: TypeAlias = Callable[[Lookup], ir.Table]  #: makes a table available next to the source
+#: takes rows, the column to look up and a name for the result; returns the rows with that column
 Find: TypeAlias = Callable[[ir.Table, str, str], ir.Table]
 
 FEW: Final = 32  # literals that an expression may spell out
@@ -42,7 +42,7 @@ def joined(
 
 
 def listed(values: Sequence[object], kind: Type) -> pa.Array:
-    """The values of a list, each once: 0.0 and -0.0 are one, and so are equal moments.
+    """The values of a list, each once: 0.0 and -0.0 are the same, and so are equal timestamps.
 
     >>> listed([0.0, 1.5, -0.0], Type.REAL).to_pylist()
     [0.0, 1.5]
@@ -78,7 +78,8 @@ def with_rank(
     while _BRANCHES**depth <= len(cuts):
         depth += 1
     branches = next(b for b in range(2, _BRANCHES + 1) if b**depth > len(cuts))
-    # A full tree has more leaves than are needed. Whoever gets that far is beyond the last cut.
+    # A full tree has more leaves than are needed; values that reach the rest are beyond the last
+    # cut.
     padded = np.array([*cuts, *[cuts[-1]] * (branches**depth - 1 - len(cuts))])
     numbers = [whole(i) for i in range(branches)]
     width = branches ** (depth - 1)
@@ -99,7 +100,7 @@ def with_rank(
 
 
 def search(x: ir.Value, cuts: Sequence[ir.Value], leaves: Sequence[ir.Value]) -> ir.Value:
-    """leaves[i] where i of the rising cuts are at most x: a decision tree, so log₂ n steps."""
+    """leaves[i] where i of the rising cuts are at most x; a decision tree of log₂ n steps."""
     if not cuts:
         return leaves[0]
     middle = len(cuts) // 2
@@ -111,5 +112,5 @@ def search(x: ir.Value, cuts: Sequence[ir.Value], leaves: Sequence[ir.Value]) ->
 
 
 def constant(number: float) -> ir.Value:
-    """A number of its own type."""
+    """A number as a literal of its own type."""
     return real(number) if isinstance(number, float) else whole(number)

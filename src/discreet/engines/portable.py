@@ -1,4 +1,4 @@
-"""Tables that live on a connection of the caller: whatever Ibis reaches."""
+"""Tables on a connection of the caller, on any backend that Ibis supports."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from discreet.query.schema import Field, Schema, Type
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BackendTable:
-    """A table of a connection that the caller made and keeps."""
+    """A table on a connection that the caller opened and keeps."""
 
     table: ir.Table
     process: int = field(default_factory=os.getpid)
 
     @property
     def schema(self) -> Schema:
-        """From the backend's own metadata."""
+        """Names and types, from the backend's own metadata."""
         schema = ibis_schema(self.table.schema())
         backend: Any = self.table.get_backend()
         for name in collated(self.table, backend) if backend.name == "pyspark" else ():
@@ -37,7 +37,7 @@ class BackendTable:
 
     @property
     def is_postgres(self) -> bool:
-        """Whether PostgreSQL has it."""
+        """Whether the table is in PostgreSQL."""
         backend: Any = self.table.get_backend()
         return bool(backend.name == "postgres")
 
@@ -49,7 +49,7 @@ class BackendTable:
             check_connection(backend.con)
 
     def open(self, columns: Sequence[str], *, empty: bool = False) -> Pass:
-        """One pass, over none of its rows if `empty`."""
+        """One pass over some columns; if `empty`, over none of its rows."""
         self._check_process()
         backend: Any = self.table.get_backend()
         chosen = self.table.select(list(columns))
@@ -71,7 +71,7 @@ class BackendTable:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BackendPass:
-    """One pass by nothing but Ibis; implements `engine.Pass`."""
+    """One pass that uses nothing but Ibis; implements `engine.Pass`."""
 
     table: ir.Table
     backend: Any
@@ -80,7 +80,7 @@ class BackendPass:
 
     @property
     def dialect(self) -> Dialect:
-        """Not one we know."""
+        """Unknown: only portable expressions are used."""
         return Dialect.OTHER
 
     def source(self) -> ir.Table:
@@ -88,20 +88,20 @@ class BackendPass:
         return self.table
 
     def public(self, lookup: Lookup) -> ir.Table:
-        """A table in memory, which Ibis brings to the backend."""
+        """A table in memory, which Ibis sends to the backend."""
         self.beside[f"public{len(self.beside)}"] = lookup
         return ibis.memtable(lookup.table)
 
     def compile(self, query: ir.Table) -> ir.Table:
-        """Ibis compiles when it runs."""
+        """The query as it is: Ibis compiles it when it runs."""
         return query
 
     def prepare(self) -> None:
-        """Wait for our turn; Ibis brings public tables along with a query."""
+        """Wait for our turn; Ibis sends public tables along with a query."""
         self.turn.take()
 
     def matches(self, name: str) -> int:
-        """By Ibis, like everything here."""
+        """Counted by a join in Ibis."""
         lookup = self.beside[name]
         here, there = ibis.memtable(lookup.table), ibis.memtable(lookup.table)
         joined = here.inner_join(there, list(lookup.keys))
@@ -112,13 +112,13 @@ class BackendPass:
         yield from self.backend.to_pyarrow_batches(query)
 
     def interrupt(self) -> None:
-        """Left to finish if it runs: there is no common way to stop a backend."""
+        """Stop waiting for our turn. There is no common way to stop a query that runs already."""
         self.turn.stop()
 
     def fraction(self) -> None:
-        """Not known."""
+        """None: progress is not known here."""
         return None
 
     def close(self) -> None:
-        """The connection stays the caller's."""
+        """Give back our turn; the connection stays the caller's."""
         self.turn.give()

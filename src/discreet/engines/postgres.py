@@ -1,4 +1,4 @@
-"""One pass over a table of PostgreSQL: public tables come by COPY, answers by a cursor."""
+"""One pass over a table of PostgreSQL: public tables go in by COPY, answers come by a cursor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.errors import InvalidArgument
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PostgresPass:
-    """Implements `engine.Pass`; `backend` is the connection of Ibis."""
+    """Implements `engine.Pass`; `backend` is the Ibis connection."""
 
     table: ir.Table
     backend: Any
@@ -30,14 +30,14 @@ class PostgresPass:
 
     @property
     def dialect(self) -> Dialect:
-        """PostgreSQL's."""
+        """The dialect of PostgreSQL."""
         return Dialect.POSTGRES
 
     def source(self) -> ir.Table:
         """The columns that were asked for; text in a collation that compares code points.
 
-        A collation of the column may hold "a" and "A" for equal, and so may its type (citext): then
-        one row would have two keys. Whatever is computed from a column has its collation.
+        A collation of the column may treat "a" and "A" as equal, and so may its type (citext): then
+        one row would have two keys. Whatever is computed from a column inherits its collation.
         """
         columns = ", ".join(
             f'{quoted(name)}::text COLLATE "C" AS {quoted(name)}'
@@ -50,17 +50,17 @@ class PostgresPass:
         return self.backend.sql(query, schema=self.table.schema())
 
     def public(self, lookup: Lookup) -> ir.Table:
-        """A table in memory, under a name that the server will know."""
+        """A table in memory, under the name that it will have on the server."""
         name = f"public_{uuid.uuid4().hex}"
         self.beside[name] = lookup
         return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
 
     def compile(self, query: ir.Table) -> ir.Table:
-        """Ibis compiles when it runs."""
+        """The query as it is: Ibis compiles it when it runs."""
         return query
 
     def may_prepare(self) -> bool:
-        """Whether the public tables can be brought: they are temporary ones."""
+        """Whether the public tables can be sent, which takes the right to make temporary tables."""
         if not self.beside:
             return True
         self.turn.take()
@@ -72,7 +72,7 @@ class PostgresPass:
             return bool(cursor.fetchone()[0])
 
     def prepare(self) -> None:
-        """Bring the public tables, when it is our turn on the connection: until it is closed."""
+        """Wait for our turn, which lasts until the pass is closed, and send the public tables."""
         self.turn.take()
         for name, lookup in self.beside.items():
             table = lookup.table
@@ -85,7 +85,7 @@ class PostgresPass:
                 cursor.execute(f'ANALYZE "{name}"')
 
     def matches(self, name: str) -> int:
-        """By its own join."""
+        """Counted by PostgreSQL's own join."""
         with self._statements() as cursor:
             cursor.execute(self.beside[name].matches(quoted(name)))
             return int(cursor.fetchone()[0])
@@ -95,12 +95,12 @@ class PostgresPass:
         yield from self.backend.to_pyarrow_batches(query)
 
     def interrupt(self) -> None:
-        """Ask the server to stop, unless it works for somebody else."""
+        """Ask the server to stop, unless it is working for another pass."""
         if self.turn.stop():
             self.backend.con.cancel()
 
     def fraction(self) -> None:
-        """Not known."""
+        """None: progress is not known here."""
         return None
 
     def close(self) -> None:
@@ -116,18 +116,18 @@ class PostgresPass:
 
     @contextlib.contextmanager
     def _statements(self) -> Iterator[Any]:
-        """A cursor in a transaction of its own, so that the caller's stays as it is."""
+        """A cursor in a transaction of its own, so that the caller's is not affected."""
         with self.backend.con.transaction(), self.backend.con.cursor() as cursor:
             yield cursor
 
 
 def check_connection(connection: Any) -> None:
-    """Refuse one that is closed, broken, or in a transaction that has failed."""
+    """Refuse a connection that is closed, broken, or in a transaction that has failed."""
     turn, answers = Turn(connection), False
     turn.take()
     try:
         with (
-            contextlib.suppress(Exception),  # whose words are not for the caller
+            contextlib.suppress(Exception),  # its message is not for the caller
             connection.transaction(),
             connection.cursor() as cursor,
         ):

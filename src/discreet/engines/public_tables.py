@@ -1,4 +1,4 @@
-"""Public tables, read whole: to join with, or of keys. Their rows may be looked at."""
+"""Public tables, to join with or to take keys from. They are read in full, since they may be."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.query.public import PublicTable, decoded
 
 
 def read_public(table: Any) -> PublicTable:
-    """Anything a source can be, and a dict of lists.
+    """Read a public table from anything that a source can be, or from a dict of lists.
 
     >>> read_public({"ward": ["A", "B"]}).table.num_rows
     2
@@ -30,7 +30,7 @@ def read_public(table: Any) -> PublicTable:
         if isinstance(error, InvalidArgument):
             raise
     if made is not None:
-        files = paths or list(getattr(table, "files", ()))  # of a dataset
+        files = paths or list(getattr(table, "files", ()))  # a dataset has files
         return PublicTable(made, table, tuple(file_ids(files)))
     raise InvalidArgument(
         name="table",
@@ -60,7 +60,7 @@ def _read(table: Any) -> Any:
 
 
 def _paths(table: Any) -> list[str]:
-    """The files that a path, a pattern or a list of them names."""
+    """The files that a path, a pattern or a list of them matches."""
     match table:
         case str() | Path():
             return find([table])

@@ -1,14 +1,14 @@
-"""What is kept of each person on DuckDB, which reads, joins and hashes; arrays sort and add.
+"""Which rows of each person are kept on DuckDB, which reads, joins and hashes; arrays sort and add.
 
-A window in SQL over people costs five times as much as the grouping by person and group; to sort
+A window in SQL over people costs five times as much as grouping by person and group; sorting
 packed integers costs less than that grouping itself.
 
 A row is a key, whose bits are (person, hash of person and group, group), and its contents. Sorted
-keys have each person's groups together, in the order of their hashes, so that the last key that
-is kept of a person is read off at a distance. Rows are chosen one by one only in the groups that
-have too many of them. The laws are those of `aggregation`: above all, what is kept of one person is
-a function of the salt and that person's rows, whoever else is there. Every step is taken whether or
-not somebody has too much, so that time does not tell if one person has.
+keys have each person's groups together, in the order of their hashes, so that the last key to be
+kept of a person is found at a fixed distance from their first. Rows are chosen one by one only in
+groups where a person has too many. The rules are those of `aggregation`: above all, what is kept of
+one person is a function of the salt and that person's rows, whoever else is there. Every step is
+taken whether or not somebody has too many rows, so that time does not reveal if one person has.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ KEY_HASH: Final = "g"
 
 @dataclass(frozen=True, eq=False)
 class BySorting:
-    """Rows as packed keys, a part of the people at a time where there are too many rows."""
+    """Rows as packed keys, for one part of the people at a time where there are too many rows."""
 
     request: Request
     unplaced: CellTable  # with the keys themselves
     cells: CellTable  # with places of keys, where they are listed
     groups: int
-    rows: str  # SQL for (u, i, v0, v1, ...), or for the keys that are to be found
+    rows: str  # SQL for (u, i, v0, v1, ...), or for the keys where they are to be discovered
 
     @classmethod
     def build(cls, request: Request, run: DuckDbPass, cells: CellTable) -> BySorting:
@@ -69,10 +69,11 @@ class BySorting:
         keys = _sorted_keys(run, self.rows, self.request)
         if any(too_many(len(keys), getattr(measure, "size", 1)) for measure in measures):
             raise EngineError("the answer has too many cells; make the bins wider")
-        # The place of a key depends on who else is there, so that its value is hashed.
+        # The place of a key depends on who else is there, so its value is hashed instead.
         values = [self.unplaced.table[name] for name in self.unplaced.keys]
         hashed = self.unplaced.table.mutate(**{KEY_HASH: fingerprint(values)})
-        # Rows without a key go first: one that meets no keys at all would end the reading of rows.
+        # Rows without a key are dropped first: joined with an empty list of keys, the reading of
+        # rows would end early.
         rows = keyed(self.unplaced.on(hashed))
         placed = with_places(rows, run.public(numbered(keys)))
         run.bring()
@@ -139,13 +140,13 @@ def _measured(
     return flat.reshape(groups, measure.size)
 
 
-# -- people by numbers -----------------------------------------------------------------------------
+# -- numbering people ------------------------------------------------------------------------------
 
 
 MOST_ROWS: Final = 2**25  # rows in memory at a time
 
 Array: TypeAlias = np.ndarray[Any, Any]
-Column: TypeAlias = tuple[Array, Array]  # values, and where they are there
+Column: TypeAlias = tuple[Array, Array]  # values, and where they are present
 
 
 @dataclass(frozen=True)
@@ -158,10 +159,10 @@ class Numbered:
 
 
 def number_people(run: DuckDbPass, rows: str, *, groups: int, salt: int) -> Numbered:
-    """Number the people of rows (u, i, ...), by a table of them.
+    """Number the people of rows (u, i, ...), with a table of them.
 
-    Small integers could serve as numbers themselves, which is faster. But whether they are small is
-    for one person's number to say.
+    Small integers could serve as numbers themselves, which would be faster. But a single person
+    could decide whether all of them are small.
     """
     run.run(
         "CREATE OR REPLACE TEMP TABLE people AS SELECT u, n, row_number() OVER () - 1 AS c "
@@ -175,10 +176,10 @@ def number_people(run: DuckDbPass, rows: str, *, groups: int, salt: int) -> Numb
 
 
 def _parts(count: int, most: int, salt: int) -> int:
-    """How many parts have at most `most` each.
+    """Into how many parts to divide them, so that none has more than `most`.
 
-    One person more may not start another pass over the table, for all to see. So where a part is
-    full is moved by the salt, and one more tips it in one of `most/32` releases.
+    If one more person always led to another pass over the table, everybody could see it. So the
+    salt moves the limit of a part, and one more exceeds it in only one of `most/32` releases.
 
     >>> [_parts(count, 100, salt=0) for count in (0, 100, 101)]
     [1, 1, 2]
@@ -197,15 +198,17 @@ def fetch(
     salt: int,
     turn: int,
 ) -> tuple[Array, dict[str, Column]]:
-    """The keys and some columns of one part of the people; `group` is what is hashed of a group."""
+    """The keys and some columns of one part of the people; `group` is what stands for the group in
+    its hash."""
     bits = numbered.layout.group
     key = (
         f"((c // {numbered.passes})::UBIGINT << {bits + HASH}) | "
         f"((hash(hash({salt}::UBIGINT, u, {group})) >> {64 - HASH}) << {bits}) | "
         "i::UBIGINT"
     )
-    # A missing value is a 0 that is not there. Asked of every column, also where none is missing:
-    # what is kept of one person, and how long it takes, may not depend on somebody else's.
+    # A missing value is a 0 that is marked as not present. Every column gets such marks, even if
+    # nothing is missing: what is kept of one person, and how long it takes, must not depend on
+    # somebody else's values.
     pairs = [f"coalesce({v}, 0) AS {v}, {v} IS NOT NULL AS {v}_there" for v in columns]
     query = f"SELECT {', '.join([f'{key} AS key', *pairs])} FROM ({numbered.rows})"
     if numbered.passes > 1:
@@ -225,8 +228,8 @@ Words: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Mask: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 
-# Bits of a hash. As many for every table: with fewer of them for a larger one, somebody who joins
-# could change what is kept of others. One in ten million pairs of groups is told apart by place.
+# Bits of a hash, the same for every table: if a larger table had fewer, somebody who joins it could
+# change what is kept of others. One in ten million pairs of groups is told apart by place.
 HASH: Final = 24
 
 
@@ -238,7 +241,7 @@ class Layout:
 
     @classmethod
     def of(cls, groups: int) -> Layout:
-        """The layout for so many groups.
+        """The layout for this many groups.
 
         >>> Layout.of(200).most_people
         4294967296
@@ -247,11 +250,11 @@ class Layout:
 
     @property
     def most_people(self) -> int:
-        """How many people can be told apart."""
+        """How many people the keys can tell apart."""
         return int(2 ** (64 - HASH - self.group))
 
     def person(self, keys: Words) -> Words:
-        """The person."""
+        """The number of the person."""
         return keys >> np.uint64(self.group + HASH)
 
     def hashes(self, keys: Words) -> Words:
@@ -259,7 +262,7 @@ class Layout:
         return (keys >> np.uint64(self.group)) & np.uint64(2**HASH - 1)
 
     def places(self, keys: Words) -> Numbers:
-        """The group."""
+        """The place of the group."""
         return (keys & np.uint64(2**self.group - 1)).astype(np.int64)
 
 
@@ -283,7 +286,7 @@ def kept(
         crowded = np.zeros(everybody, np.bool_)
         crowded[owner[full]] = True
         rows = np.flatnonzero(crowded[person] & keep)
-        bags = np.append(cells[full], np.uint64(2**64 - 1))  # so that there is one
+        bags = np.append(cells[full], np.uint64(2**64 - 1))  # never empty
         rows = rows[bags[np.searchsorted(bags, keys[rows])] == keys[rows]]
         _choose(keep, rows, keys, keys, contents, bound.max_rows_per_group, layout, salt)
     if bound.max_rows is not None:
@@ -294,7 +297,7 @@ def kept(
 
 
 def units(keys: Words, layout: Layout, groups: int) -> Numbers:
-    """How many people each group has."""
+    """The number of people in each group."""
     cells, _ = _cells(keys)
     return np.bincount(layout.places(cells), minlength=groups)
 
@@ -307,7 +310,7 @@ def _cells(keys: Words) -> tuple[Words, Numbers]:
 
 
 def _new(ordered: np.ndarray[Any, Any]) -> Mask:
-    """Where another value begins."""
+    """Where a new value begins."""
     new = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     return new
@@ -323,10 +326,10 @@ def _choose(
     layout: Layout,
     salt: int,
 ) -> None:
-    """Keep `most` of the rows of each bag, by their hashes."""
+    """Keep only `most` rows of each bag, chosen by their hashes."""
     bag, key = bags[rows], keys[rows]
     columns = [key, *(column[rows].astype(np.int64).view(np.uint64) for column in contents)]
-    # The number of a row among its equals, which it has whatever the order is that they came in.
+    # Number equal rows; the numbers do not depend on the order in which rows came in.
     order = np.lexsort((*columns, bag))
     new = _new(bag[order])
     for column in columns:
@@ -334,7 +337,7 @@ def _choose(
     starts = np.flatnonzero(new)
     copy = np.empty(len(rows), np.uint64)
     copy[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
-    # The numbers of the person and the group are accidents; their hash stands for both.
+    # The numbers of the person and of the group are arbitrary; their hash stands for both.
     seen = [layout.hashes(key), *columns[1:], copy]
     order = np.lexsort((copy, *columns, _hashed(seen, salt), bag))
     starts = np.flatnonzero(_new(bag[order]))

@@ -1,12 +1,12 @@
-"""Rows in the making: a table, and which of its columns holds what the caller knows by a name.
+"""Rows while a query is built: a table, and which of its columns holds each of the caller's.
 
 Inside a query every column has a name of ours (c0, c1, ...), and a new one whenever a value
 changes. So names of the caller cannot clash or be misread by an engine, and the unit, once read,
-cannot be rewritten by any later step. Names that begin with a null character are nobody's.
+cannot be rewritten by any later step. No caller's name begins with a null character.
 
-A long expression is cut into parts that are computed first and named by a column. Arithmetic looks
-at how its numbers were made (`translation`): what is known of a product is more than what is known
-of a column. So it is cut around, never between its steps.
+A long expression is cut into parts, which are computed first, each as a column. Arithmetic looks
+at how its numbers were made (`translation`): more is known about a product than about a column. So
+an expression is cut around arithmetic, never between its steps.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from discreet.query.request import Join, Mutate, Request, Select, Step, Where
 from discreet.query.schema import Domain, Schema, Type
 
 UNIT: Final = "u"
-_NESTED: Final = 20  # projections inside each other: what writes them as SQL calls itself for each
+_NESTED: Final = 20  # nested projections: writing them as SQL recurses into each
 _Values: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """`names` says which column of the table holds one of the caller's; `u` holds the unit."""
+    """A table; `names` says which of its columns holds each of the caller's, `u` holds the unit."""
 
     table: ir.Table
     names: Mapping[str, str]
@@ -52,11 +52,11 @@ class Rows:
         return translate(self.renamed(expression), self.table, self.dialect)
 
     def renamed(self, expression: Typed) -> Typed:
-        """The expression in our names."""
+        """The expression with our names for its columns."""
         return renamed(expression, self.names)
 
     def with_columns(self, columns: Mapping[str, ir.Value]) -> Rows:
-        """New columns; of those that are there, only what has a name is kept."""
+        """The rows with new columns; of the old ones, only those with a name are kept."""
         reachable = {*self.names.values(), UNIT}
         kept = [name for name in self.table.columns if name in reachable]
         names = dict(zip(columns, self.fresh(len(columns)), strict=True))
@@ -64,31 +64,32 @@ class Rows:
         return self.on(self.table.select(*kept, **new), names)
 
     def fresh(self, number: int) -> list[str]:
-        """Names of ours for new columns."""
+        """Our names for new columns."""
         taken = (name[1:] for name in self.table.columns if name[0] == "c" and name[1:].isdigit())
         start = 1 + max(map(int, taken), default=-1)
         return [f"c{start + i}" for i in range(number)]
 
     def on(self, table: ir.Table, names: Mapping[str, str], *, deeper: int = 1) -> Rows:
-        """The same rows in a table with more columns, that many projections deeper."""
+        """The same rows in a table with more columns, `deeper` projections further in."""
         depth = self.depth + deeper
         if self.dialect is Dialect.POSTGRES and depth // 2 > self.depth // 2:
-            # It writes columns of columns out in full, unless there is a limit in between.
+            # PostgreSQL expands columns of columns in full, unless there is a limit in between.
             table = table.limit(2**62)
         if depth // _NESTED > self.depth // _NESTED:
             table = table.alias(f"deep{depth}")
         return replace(self, table=table, names={**self.names, **names}, depth=depth)
 
     def only(self, names: Set[str]) -> Rows:
-        """The same rows without other names."""
+        """The same rows with these names only."""
         return replace(self, names={n: own for n, own in self.names.items() if n in names})
 
     def light(self, *expressions: Typed) -> tuple[Rows, list[Typed]]:
-        """Equal expressions that are short in SQL, on the same rows with some columns more.
+        """Equal expressions that are short in SQL, on the same rows with some more columns.
 
-        An operation may name its arguments several times, so that a tree of them, written down,
-        grows beyond all bounds. Heavy parts become columns, which are named instead: those that do
-        not build on each other in one projection. So does whether a value is in a long list.
+        An operation may name its arguments several times in SQL, so that the text of a tree can
+        grow exponentially. Heavy parts become columns, which are named instead; those that do not
+        build on each other share one projection. Whether a value is in a long list becomes a column
+        too.
         """
         rows, short = self._with_lists(expressions)
         cut = Cut(rows.fresh(1)[0])
@@ -103,13 +104,13 @@ class Rows:
         return rows._with_parts(cut), columns
 
     def computed(self, expression: Typed) -> tuple[Rows, str]:
-        """A column of ours that holds the value, null where it is missing."""
+        """The rows with a column for the value, null where it is missing, and its name."""
         rows, (lighter,) = self.light(expression)
         (name,) = rows.fresh(1)
         return rows.with_columns({f"\0{name}": rows.value(lighter)}), name
 
     def looked_up(self, value: Typed, find: Find) -> tuple[Rows, str]:
-        """A column of ours with what `find` finds for a value, in a public table."""
+        """The rows with a column for what `find` looks up for a value, and its name."""
         rows, x = self.computed(value)
         (name,) = rows.fresh(1)
         return rows.on(find(rows.table, x, name), {f"\0{name}": name}, deeper=2), name
@@ -169,7 +170,7 @@ def columns_needed(request: Request, schema: Schema) -> tuple[str, ...]:
 def read_rows(
     run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema, unit: str | None
 ) -> Rows:
-    """The source, each column in the type it was declared to have."""
+    """The rows of the source, each column in its declared type."""
     source = run.source()
     names = {name: f"c{i}" for i, name in enumerate(columns)}
     plain = {names[name]: _plain(source[name], stored[name].type, run.dialect) for name in columns}
@@ -192,7 +193,7 @@ def read_rows(
 
 
 def canonical(table: pa.Table, *, prefix: str) -> pa.Table:
-    """A public table in the types of a query, with columns of our names.
+    """A public table in the types of a query, with our names for its columns.
 
     >>> canonical(pa.table({"ward": pa.array(["A"]).dictionary_encode()}), prefix="p").schema
     p0: string
@@ -214,8 +215,8 @@ def _plain(column: ir.Value, kind: Type, dialect: Dialect) -> ir.Value:
         return _timezone("UTC", column)
     if isinstance(found, dt.Decimal) and dialect is Dialect.POSTGRES:
         return _of_numeric(column)
-    if isinstance(found, dt.UInt64):  # those beyond 2^63 - 1 become that
-        largest = ibis.literal(LARGEST, type="uint64")  # least() would take it for a missing one
+    if isinstance(found, dt.UInt64):  # those beyond 2^63 - 1 are clamped to it
+        largest = ibis.literal(LARGEST, type="uint64")  # least() would turn nulls into it
         return ibis.ifelse(column > largest, largest, column).cast(wanted)
     if dialect is Dialect.DUCKDB and found.is_temporal():  # of any width; sessions are in UTC
         return column.try_cast(wanted)
@@ -223,7 +224,8 @@ def _plain(column: ir.Value, kind: Type, dialect: Dialect) -> ir.Value:
 
 
 def _holds(kind: dt.DataType) -> bool:
-    """Is each of its values another one in the types of a query? Else two people were one there."""
+    """Are different values still different in the types of a query? If not, two people could become
+    one."""
     fine = isinstance(kind, dt.Timestamp) and (kind.scale or 0) > 6
     return not fine and not isinstance(kind, dt.UInt64)
 
@@ -244,7 +246,7 @@ def _of_numeric(column: ir.Value) -> ir.Value:
 
 
 def apply(rows: Rows, steps: tuple[Step, ...], run: Pass) -> Rows:
-    """The steps: joins in order, and what stands between them as few projections."""
+    """Apply the steps: joins in order, and what comes between them in few projections."""
     for _, some in groupby(steps, key=lambda step: step if isinstance(step, Join) else None):
         match tuple(some):
             case (Join() as join,):
@@ -255,14 +257,14 @@ def apply(rows: Rows, steps: tuple[Step, ...], run: Pass) -> Rows:
 
 
 def _row_wise(rows: Rows, steps: Iterable[Step]) -> Rows:
-    """Compute and drop as early as can be: rows do not know of each other, and nothing can fail.
+    """Compute and filter as early as possible: rows are independent, and nothing can fail.
 
-    What does not build on each other is computed in one projection, however many steps it took.
-    So each value gets a name of its own, as a later step may put another under the same one.
+    Values that do not build on each other are computed in one projection, however many steps they
+    come from. So each value gets a name of its own, as a later step may reuse the caller's name.
     """
     current = {name: name for name in rows.names}
-    levels: list[dict[str, Typed]] = [{}]  # each reads what is there, and the levels before
-    tests: list[list[Typed]] = [[]]  # and conditions that read no more than that
+    levels: list[dict[str, Typed]] = [{}]  # each reads the given columns and the levels before it
+    tests: list[list[Typed]] = [[]]  # conditions that read no more than that level
     level_of: dict[str, int] = {}
 
     def read(value: Typed) -> tuple[Typed, int]:
@@ -285,7 +287,7 @@ def _row_wise(rows: Rows, steps: Iterable[Step]) -> Rows:
                     levels[level][fresh[name]] = value
                     level_of[fresh[name]] = level + 1
                 current = fresh if isinstance(step, Select) else {**current, **fresh}
-    needed = [set(current.values())]  # by what comes after each level
+    needed = [set(current.values())]  # what is needed after each level
     for made, asked in zip(levels[:0:-1], tests[:0:-1], strict=True):
         needed.append(needed[-1].union(*map(columns_of, (*made.values(), *asked))))
     for made, asked in zip(levels, tests, strict=True):
@@ -300,7 +302,7 @@ def _row_wise(rows: Rows, steps: Iterable[Step]) -> Rows:
 
 
 def _values(rows: Rows, values: Iterable[Typed]) -> tuple[Rows, list[ir.Value]]:
-    """All of them on the row as it is."""
+    """All of the values, computed from the row as it is."""
     rows, lighter = rows.light(*values)
     return rows, [rows.value(light) for light in lighter]
 
@@ -323,18 +325,18 @@ def _joined(rows: Rows, step: Join, run: Pass) -> Rows:
 # -- where an expression may be cut ----------------------------------------------------------------
 
 
-# How often an operation may name its argument in SQL, at most; these do so once.
+# How many times an operation names its argument in SQL, at most; those in _PLAIN do so once.
 _REPEATS: Final = 5
 _PLAIN: Final = frozenset(
     ("and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "is_null", "is_in", "length", "case")
 )
-_HEAVY: Final = 60  # from here on parts of an expression become columns
+_HEAVY: Final = 60  # parts of an expression that is heavier than this become columns
 
 
 class Cut:
-    """Expressions in parts that are short in SQL, level by level: each reads those before it.
+    """Expressions cut into parts that are short in SQL, level by level: each reads those before it.
 
-    Parts are named after the first column that is free, with a mark that no caller's name has.
+    Parts are named after the first free column, with a mark that no caller's name has.
     """
 
     def __init__(self, first: str) -> None:
@@ -343,15 +345,15 @@ class Cut:
         self._columns: dict[Typed, tuple[Typed, int]] = {}
 
     def light(self, value: Typed) -> Typed:
-        """An equal expression that is short, if the parts are there."""
+        """An equal expression that is short, given the parts as columns."""
         return self._light(value)[0]
 
     def column(self, value: Typed) -> Typed:
-        """The value as a column, if the parts are there."""
+        """The value as a column, given the parts as columns."""
         return self._column(value)[0]
 
     def _light(self, value: Typed) -> tuple[Typed, int]:
-        """And how many levels it needs."""
+        """The short expression, and how many levels of parts it needs."""
         level = 0
 
         def put(part: Typed) -> Typed:
@@ -377,7 +379,7 @@ class Cut:
 
 
 def with_parts(value: Typed, put: Callable[[Typed], Typed]) -> Typed:
-    """An equal expression, in which each part that may stand alone is what `put` makes of it.
+    """An equal expression in which each part that may be cut off is replaced by `put(part)`.
 
     >>> from discreet.query.expressions import typed
     >>> from discreet.query.expressions import Expression, column
@@ -397,7 +399,7 @@ def with_parts(value: Typed, put: Callable[[Typed], Typed]) -> Typed:
 
 
 def _looks_at_arguments(value: Typed) -> bool:
-    """Does it pass on how large its arguments can be?"""
+    """Does the size of its result follow from the sizes of its arguments?"""
     steps = ("add", "sub", "mul", "div", "floordiv", "neg", "abs", "case", "fill_null")
     whole_as_real = value.op == "cast" and value.type is Type.REAL
     return value.op in steps or whole_as_real

@@ -1,7 +1,7 @@
 """Opening a table, wherever it is, and answering requests about it.
 
-A request becomes queries of an engine before any data is touched: all in SQL, or on DuckDB with
-arrays for what is kept of each person (`row_sampling`).
+A request is compiled into queries of an engine before any data is touched: all in SQL, or on DuckDB
+with arrays to decide which rows of each person are kept (`row_sampling`).
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ class Prepared:
     checked: OrderedDict[object, None] = field(default_factory=OrderedDict)
 
     def knows(self, request: Request) -> bool:
-        """Was an equal request found good before?"""
+        """Has an equal request been checked before?"""
         return _asked(request) in self.checked
 
     def note(self, request: Request) -> None:
-        """It was found good."""
+        """Remember that this request has been checked."""
         self.checked[_asked(request)] = None
         while len(self.checked) > _MOST:
             self.checked.popitem(last=False)
 
     def query(self, request: Request, run: DuckDbPass, build: Callable[[], Any]) -> Any:
-        """The query of an equal request, with this request's salt; else a new one."""
+        """The query of an equal earlier request with this one's salt, or else a new query."""
         asked = _asked(request)
         if (found := self.seen.get(asked)) is not None:
             query, beside = found
@@ -91,7 +91,7 @@ class Prepared:
 
 
 def _asked(request: Request) -> object:
-    """All of a request but its salt."""
+    """Everything in a request except its salt."""
     return (
         request.steps,
         request.unit,
@@ -111,7 +111,7 @@ TESTED: Final = ("duckdb", "pyspark", "postgres")  # the engines of the conforma
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IbisSource:
-    """A table that can be asked; implements `query.request.TableSource`."""
+    """A table that can be queried; implements `query.request.TableSource`."""
 
     stored: Stored | BackendTable
     name: str
@@ -124,8 +124,8 @@ class IbisSource:
         return f"IbisSource({self.name})"  # never what it holds
 
     def check(self, request: Request, most: int | None = None) -> None:
-        """Build the query, and run it on no rows; once for each question. With `most`, that of
-        `spread`."""
+        """Build the query and run it on no rows, once for each question; if `most` is given, the
+        query of `spread`."""
         _check_size(request)
         self._check_stored()
         build = build_query if most is None else _spread(most)
@@ -134,7 +134,7 @@ class IbisSource:
             return
         columns = columns_needed(request, self.kinds)
         ran, distinct, may_run = False, True, True
-        with contextlib.suppress(Exception):  # whose words are not for the caller
+        with contextlib.suppress(Exception):  # its message is not for the caller
             opened = self._open(columns, empty=True)
             try:
                 query = self._prepared(request, build, columns, opened)
@@ -171,7 +171,7 @@ class IbisSource:
             self.prepared.note(request)
 
     def _check_stored(self) -> None:
-        """Refuse what could not be read for reasons other than its rows."""
+        """Refuse a table that cannot be read, for reasons that do not depend on its rows."""
         if isinstance(self.stored, BackendTable):
             self.stored.check()
         else:
@@ -180,16 +180,16 @@ class IbisSource:
             raise changed
 
     def measure(self, request: Request) -> Exact:
-        """Compute; what fails after the first row is touched is an EngineError without detail."""
+        """Compute the answer. Any failure once data is touched is an EngineError without detail."""
         _check_size(request)
         return cast(Exact, self._run(request, build_query))
 
     def spread(self, request: Request, most: int) -> tuple[Any, Any]:
-        """Count people by their groups, and by their most rows in one."""
+        """Count people by how many groups they are in, and by the most rows they have in one."""
         return cast(tuple[Any, Any], self._run(request, _spread(most)))
 
     def _run(self, request: Request, build: Build) -> Any:
-        """Build a query, then run it where nothing that fails can speak."""
+        """Build a query and run it such that the message of a failure is never shown."""
         columns = columns_needed(request, self.kinds)
         opened = run(lambda: self._open(columns))
         try:
@@ -205,7 +205,7 @@ class IbisSource:
     def _answer(
         self, request: Request, build: Build, columns: tuple[str, ...], opened: Pass
     ) -> Any:
-        """From files that stay as they are meanwhile: none from half of a new one."""
+        """The answer, unless files changed meanwhile: it may not come from half of a new one."""
         before = self.stored.identity() if isinstance(self.stored, FileSet) else None
         query = self._prepared(request, build, columns, opened)
         opened.prepare()
@@ -218,7 +218,7 @@ class IbisSource:
     def _prepared(
         self, request: Request, build: Build, columns: tuple[str, ...], opened: Pass
     ) -> Any:
-        """The query, built now or for the same question before."""
+        """The query, built now or earlier for the same question."""
 
         def built() -> Any:
             return build(request, opened, columns, stored=self.kinds, declared=self.schema)
@@ -228,8 +228,8 @@ class IbisSource:
         return self.prepared.query(request, opened, built)
 
     def _changed(self) -> InvalidArgument | None:
-        """What is wrong with files that lost their columns, or, where domains were checked, their
-        rows."""
+        """The error if the files no longer have their columns or, where domains were checked, if
+        they have changed at all."""
         if not isinstance(self.stored, FileSet):
             return None
         if not self.stored.is_as_opened():
@@ -291,11 +291,11 @@ def open_source(
     delimiter: str = ",",
     untested: bool = False,
 ) -> IbisSource:
-    """A path or pattern (Parquet, CSV), a frame, a relation, a table of Ibis or Spark.
+    """Open a path or pattern (Parquet, CSV), a frame, a relation, or a table of Ibis or Spark.
 
     Columns come from metadata, never from rows. The cells of a CSV file take the type they are
-    used as, unless `schema` gives one. Rows are read when something is measured, and here where a
-    domain is declared. Engines that are not tested must be asked for.
+    used as, unless `schema` gives one. Rows are read when something is measured, and now only if a
+    domain is declared. Engines that are not tested must be allowed by `untested`.
 
     >>> open_source(pa.table({"age": [31, 52]})).schema.names
     ('age',)
@@ -324,7 +324,7 @@ def open_source(
 
 
 def _check_tested(backend: str, untested: bool) -> None:
-    """An engine of which nobody has shown that its answers are exact is taken on request only."""
+    """Refuse an engine whose answers have not been shown to be exact, unless `untested`."""
     if backend not in TESTED and not untested:
         raise InvalidArgument(
             name="source",
@@ -380,7 +380,7 @@ def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tu
 
 
 def _check_text(table: Any) -> None:
-    """Arrow does not look at bytes; an engine fails on those that are no text."""
+    """Refuse bytes that are not valid text: Arrow does not check them, and an engine would fail."""
     if not isinstance(table, pa.Table):
         return
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -438,19 +438,19 @@ def _declared(
     check_domains(source)
     if isinstance(stored, FileSet):
         return source
-    # What can change unseen is clamped each time, whatever was found in it once.
+    # What can change unnoticed is clamped each time, whatever was found in it at first.
     live = Schema(tuple(replace(field, domain=None) for field in schema))
     return replace(source, schema=live)
 
 
 def check_domains(source: IbisSource) -> None:
-    """Refuse a table with a value outside of the domain of its column."""
+    """Refuse a table with a value outside the domain of its column."""
     fields = [field for field in source.schema if field.domain is not None]
     if not fields:
         return
     columns = tuple(field.name for field in fields)
     outside = run(lambda: _outside(source, columns))
-    source._check_stored()  # which did not change meanwhile
+    source._check_stored()  # the files must not have changed meanwhile
     for column, found in zip(columns, outside, strict=True):
         if found:
             raise InvalidArgument(
@@ -484,7 +484,7 @@ def _outside(source: IbisSource, columns: tuple[str, ...]) -> list[bool]:
 
 
 def _is_from(source: Any, package: str) -> bool:
-    """Is it one of a package's own types? Asked by name, so that nothing is imported for it."""
+    """Is it of a type from this package? Checked by name, so that nothing needs to be imported."""
     return any(kind.__module__.startswith(package) for kind in type(source).__mro__)
 
 
@@ -492,17 +492,17 @@ def _is_from(source: Any, package: str) -> bool:
 
 
 class CompiledQuery(Protocol):
-    """Something that is ready to run."""
+    """A query that is ready to run."""
 
     def answer(self, run: Any) -> Exact:
-        """Run and read: from here on data is touched."""
+        """Run the query and read its answer: from here on data is touched."""
         ...
 
 
 def build_query(
     request: Request, run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema
 ) -> CompiledQuery:
-    """Translate steps, keys and cells; then the way that suits the engine."""
+    """Translate steps, keys and cells, and continue in the way that suits the engine."""
     cells = _cells(request, run, columns, stored=stored, declared=declared)
     if request.bound is not None and isinstance(run, DuckDbPass):
         return BySorting.build(request, run, cells)
@@ -512,7 +512,7 @@ def build_query(
 def cells_in_groups(
     request: Request, run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema
 ) -> CellTable:
-    """The rows of somebody that are in a group of the answer, before they are bounded."""
+    """The rows that have a unit and are in a group of the answer, before any bound is applied."""
     cells = _cells(request, run, columns, stored=stored, declared=declared)
     if isinstance(request.keys, ListedKeys):
         return with_places(cells, run.public(numbered(request.keys.table)))
@@ -527,7 +527,7 @@ def _cells(
     return of_somebody(cells_of(rows, request.group, request.measures))
 
 
-# -- queries all in SQL: windows bound, the engine groups ------------------------------------------
+# -- queries all in SQL: windows apply the bound, the engine groups --------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -541,14 +541,14 @@ class BySumming:
 
     @classmethod
     def build(cls, request: Request, run: Pass, cells: CellTable) -> BySumming:
-        """Bound, group, and place the groups."""
+        """Apply the bound, group, and place the groups."""
         listed = None
         if isinstance(request.keys, ListedKeys) and (
             request.bound is not None or not are_few(request.keys, run.dialect)
         ):
             listed = run.public(numbered(request.keys.table))
         if request.bound is not None:
-            # Rows that no group of the answer holds may not use up what is kept of a person.
+            # Rows outside all groups of the answer must not use up what is kept of a person.
             cells = with_places(cells, listed) if listed is not None else keyed(cells)
             cells = bounded(cells, request.bound, salt=request.salt, dialect=run.dialect)
             listed = None
@@ -563,7 +563,7 @@ class BySumming:
         return cls(request, sums, run.compile(placed(grouped, cells, listed)), bins)
 
     def answer(self, run: Pass) -> Exact:
-        """The single numbers first: they bring the keys that are there."""
+        """Run the query for single numbers first: it returns the keys that occur."""
         keys, batches = self.request.keys, run.batches(self.numbers)
         if isinstance(keys, DiscoveredKeys):
             schema = pa.schema([(name, ARROW[value.type]) for name, value in self.request.group])
@@ -601,7 +601,7 @@ class SpreadQuery:
         self._queries = [run.compile(_tally(people, name, most)) for name in ("groups", "rows")]
 
     def answer(self, run: Pass) -> tuple[Any, Any]:
-        """People with 1, 2, ... groups, and with 1, 2, ... rows; the last stands for more."""
+        """People with 1, 2, ... groups, and with 1, 2, ... rows; the last count includes more."""
         groups, rows = (_counts(run.batches(query), self._most) for query in self._queries)
         return groups, rows
 

@@ -1,4 +1,4 @@
-"""One pass over a table of Spark, by its own ways to take and give Arrow tables."""
+"""One pass over a table of Spark, which takes and returns Arrow tables itself."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import pyarrow as pa
 
 from discreet.engines.engine import Dialect, Lookup
 
-# No scan may leave out what statistics of its files, or of another table, rule out.
+# No scan may skip what statistics of its files, or of another table, rule out.
 _SKIPPING: Final = (
     "spark.sql.parquet.filterPushdown",
     "spark.sql.orc.filterPushdown",
     "spark.sql.optimizer.dynamicPartitionPruning.enabled",
     "spark.sql.optimizer.runtime.bloomFilter.enabled",
 )
-_silent: Counter[int] = Counter()  # threads, by how many of our queries each is running
+_silent: Counter[int] = Counter()  # how many of our queries each thread is running
 
 
 def _may_be_logged(record: logging.LogRecord) -> bool:
-    """Nothing of ours; other threads log what they like, and end when they like."""
+    """False for threads that run a query of ours; other threads may log as usual."""
     return not _silent[record.thread or 0]
 
 
@@ -43,14 +43,15 @@ def spark_table(frame: Any) -> ir.Table:
 
 
 def collated(table: ir.Table, backend: Any) -> list[str]:
-    """Text columns whose equality is not that of their characters: one row could have two keys."""
+    """Text columns with a collation, under which different texts can be equal: one row could have
+    two keys."""
     fields = backend._session.sql(backend.compile(table)).schema.fields
     return [f.name for f in fields if f.dataType.simpleString().startswith("string collate")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkPass:
-    """Implements `engine.Pass`; `backend` is the connection of Ibis, for its compiler."""
+    """Implements `engine.Pass`; `backend` is the Ibis connection, used for its compiler."""
 
     table: ir.Table
     backend: Any
@@ -59,7 +60,7 @@ class SparkPass:
 
     @property
     def dialect(self) -> Dialect:
-        """Spark's."""
+        """The dialect of Spark."""
         return Dialect.SPARK
 
     def source(self) -> ir.Table:
@@ -67,7 +68,7 @@ class SparkPass:
         return self.table
 
     def public(self, lookup: Lookup) -> ir.Table:
-        """A table in memory, under a name that Spark will know."""
+        """A table in memory, under the name that it will have in Spark."""
         name = f"public_{uuid.uuid4().hex}"
         self.beside[name] = lookup
         return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
@@ -77,20 +78,20 @@ class SparkPass:
         return str(self.backend.compile(query))
 
     def prepare(self) -> None:
-        """Bring the public tables. Ibis would send them through pandas, which loses nulls."""
+        """Send the public tables. Ibis would send them through pandas, which loses nulls."""
         for name, lookup in self.beside.items():
             self._session.createDataFrame(lookup.table).createOrReplaceTempView(name)
 
     def matches(self, name: str) -> int:
-        """By its own join."""
+        """Counted by Spark's own join."""
         return int(self._session.sql(self.beside[name].matches(name)).collect()[0][0])
 
     def batches(self, query: str) -> Iterator[pa.RecordBatch]:
         """The rows of the answer, collected in the driver."""
         from pyspark.logger import PySparkLogger
 
-        # PySpark logs the values that a failing query quotes.
-        # of PySpark's own class: whoever asks for it first decides
+        # PySpark logs the values that a failing query quotes. The logger must be of PySpark's own
+        # class, which is decided by whoever asks for it first.
         PySparkLogger.getLogger("SQLQueryContextLogger").addFilter(_may_be_logged)
         thread = threading.get_ident()
         _silent[thread] += 1
@@ -106,7 +107,7 @@ class SparkPass:
         self._session.interruptTag(self.tag)
 
     def fraction(self) -> None:
-        """Not known."""
+        """None: progress is not known here."""
         return None
 
     def close(self) -> None:

@@ -4,8 +4,8 @@ A missing value is null. NaN is missing wherever a column is read; so is an empt
 file, and a date or timestamp outside the years 1 to 9999. Infinities compare as usual, and count
 as ±1e100 in arithmetic.
 
-Arithmetic gives the same number on every engine, whatever is in the row. Reals enter with a size
-that keeps every later step in range; how large that may be is known from the expression alone.
+Arithmetic gives the same number on every engine, whatever is in the row. Reals are first limited to
+a size that keeps every later step in range, which is known from the expression alone.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def translate(value: Typed, table: ir.Table, dialect: Dialect) -> ir.Value:
 
 
 def literal(value: object, kind: Type) -> ir.Value:
-    """A constant of a type."""
+    """A constant of this type."""
     if value is None:
         return ibis.null(_NULLS.get(kind, "string"))
     match kind:
@@ -136,11 +136,11 @@ def _column(column: ir.Value, kind: Type, dialect: Dialect) -> ir.Value:
 
 
 def _arithmetic(value: Typed, bits: int, table: ir.Table, dialect: Dialect) -> ir.Value:
-    """Arithmetic on reals, which enter it with at most so many bits."""
+    """Arithmetic on reals, which enter it with at most this many bits."""
     if is_result(value):
         args = [_arithmetic(arg, bits, table, dialect) for arg in value.args]
         return on_reals(value.op, args[0], args[-1])
-    if value.op == "column":  # NaN is seen to here
+    if value.op == "column":  # NaN is taken care of here
         return normal(table[str(value.value)], bits, dialect)
     x = translate(value, table, dialect)
     return x if enters_as_it_is(value, bits) else normal(x, bits, dialect)
@@ -193,12 +193,12 @@ def _on_text_or_date(value: Typed, args: list[ir.Value], dialect: Dialect) -> ir
             return x.contains(given)
         case "substring":
             return part(x, given[0], given[1], dialect)
-        case "concat":  # each as long as a text may be, else a few doublings need gigabytes
+        case "concat":  # each is cut to the longest text, or a few doublings would take gigabytes
             left, right = (part(text, 0, TEXT, dialect) for text in (x, others[0]))
             return left + right
         case "weekday":
             return x.day_of_week.index().cast("int64")
-    # The rest are parts of a date, which Ibis calls as we do.
+    # The rest are parts of a date, for which Ibis has the same names.
     return getattr(x, value.op)().cast("int64")
 
 
@@ -206,7 +206,7 @@ def _on_text_or_date(value: Typed, args: list[ir.Value], dialect: Dialect) -> ir
 
 
 def clamped(x: ir.Value, lower: ir.Value, upper: ir.Value) -> ir.Value:
-    """min(max(x, lower), upper), null where x is: least() and greatest() would forget it."""
+    """min(max(x, lower), upper), null where x is: least() and greatest() would ignore nulls."""
     return ibis.cases((x > upper, upper), (x < lower, lower), else_=x)
 
 
@@ -221,7 +221,7 @@ def in_whole_range(x: ir.Value) -> ir.Value:
 
 
 def floored(x: ir.Value) -> ir.Value:
-    """The largest integer below, of at most 2^53."""
+    """The largest integer not above x, of at most 2^53."""
     return floor(in_whole_range(x)).cast("int64")
 
 
@@ -241,7 +241,7 @@ def normal(x: ir.Value, bits: int, dialect: Dialect) -> ir.Value:
 
 
 def on_reals(op: str, left: ir.Value, right: ir.Value) -> ir.Value:
-    """+ − × ÷ and signs of reals, which are as large as `Span` says; `right` is the last one."""
+    """+ − × ÷ and signs of reals within their `Span`; `right` is the last operand."""
     match op:
         case "add":
             return left + right
@@ -257,7 +257,7 @@ def on_reals(op: str, left: ir.Value, right: ir.Value) -> ir.Value:
 
 
 def enters_as_it_is(value: Typed, bits: int) -> bool:
-    """Is a real that arithmetic did not make normal anyway?"""
+    """Is a real that is not a result of arithmetic already normal?"""
     match value.op:
         case "literal" if isinstance(value.value, float):
             size = abs(value.value)
@@ -265,7 +265,7 @@ def enters_as_it_is(value: Typed, bits: int) -> bool:
             return size == 0 or least <= size <= min(LARGEST_REAL, 2.0**bits)
         case "cast" if value.args[0].type is Type.INTEGER:
             return bits >= 63
-        case "cast":  # from a text
+        case "cast":  # from text
             return bits == NORMAL_BITS
     return False
 
@@ -274,7 +274,7 @@ def enters_as_it_is(value: Typed, bits: int) -> bool:
 
 
 def total(value: Typed, operands: list[ir.Value]) -> ir.Value:
-    """A sum of integers: n terms that might not fit are clamped to ±(2^63 − 1)/n each."""
+    """A sum of integers; if n terms might not fit, each is clamped to ±(2^63 − 1)/n."""
     sizes, limit = term_sizes(value)
     signed = [
         (minus, within(x, limit) if size > limit else x)
@@ -286,11 +286,11 @@ def total(value: Typed, operands: list[ir.Value]) -> ir.Value:
 
 
 def product(value: Typed, operands: list[ir.Value]) -> ir.Value:
-    """A product of integers; one that might not fit stops at ±(2^62 − 1)."""
+    """A product of integers; one that might not fit is clamped to ±(2^62 − 1)."""
     if product_size(value) <= LARGEST_INTEGER:
         return reduce(mul, operands)
     doubles = [x.cast("float64") for x in operands]
-    # The size is seen on doubles, and no factor makes it smaller: then no step can overflow.
+    # The size is computed in doubles, and no factor makes it smaller, so no step can overflow.
     size = reduce(mul, [ibis.greatest(real(1.0), x.abs()) for x in doubles])
     # What does not fit is never multiplied: its first factor is null.
     first = ibis.ifelse(size <= real(2.0**62), operands[0], ibis.null("int64"))
@@ -304,9 +304,9 @@ def absolute(value: Typed, x: ir.Value) -> ir.Value:
 
 
 # -- casts that cannot fail ------------------------------------------------------------------------
-# What is not of the type becomes null.
+# What cannot be read as the type becomes null.
 #
-# A cast that can raise only ever sees values that it takes. It is applied to a value that is null
+# A cast that can raise only ever sees values that it accepts. It is applied to a value that is null
 # unless it fits, rather than guarded by a condition that an optimiser might evaluate later. Spaces
 # around a text do not matter; every other character does.
 
@@ -314,7 +314,7 @@ def absolute(value: Typed, x: ir.Value) -> ir.Value:
 CAPITALS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 INTEGER: Final = "[+-]?[0-9]{1,18}"
 REAL: Final = "[+-]?([0-9]{1,30}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?[0-9]{1,2})?"
-# The days there are, from 0001-01-01 to 9999-12-31; PostgreSQL raises on any other.
+# The days that exist, from 0001-01-01 to 9999-12-31; PostgreSQL raises on any other.
 _MONTHS: Final = (
     "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])",
     "(0[469]|11)-(0[1-9]|[12][0-9]|30)",
@@ -344,7 +344,7 @@ def cast_to(x: ir.Value, source: Type, target: Type, dialect: Dialect) -> ir.Val
             return written(x, dialect)
         case Type.TIMESTAMP, Type.DATE:
             return x.date()
-    return x.cast("float64" if target is Type.REAL else "string")  # of integers
+    return x.cast("float64" if target is Type.REAL else "string")  # x is an integer
 
 
 def _read(text: ir.Value, target: Type, dialect: Dialect) -> ir.Value:
@@ -366,7 +366,7 @@ def _read(text: ir.Value, target: Type, dialect: Dialect) -> ir.Value:
 
 
 # -- how large a value can be, from its expression alone -------------------------------------------
-# What arithmetic need not check.
+# What cannot get too large need not be checked.
 #
 # Reals take part in arithmetic as 0 or with a size from 2^(−L) to 2^L. L is the largest number of
 # bits, up to about 1e±100, with which no step of the expression can overflow or underflow; it is
@@ -376,7 +376,7 @@ def _read(text: ir.Value, target: Type, dialect: Dialect) -> ir.Value:
 LARGEST_INTEGER: Final = 2**63 - 1
 NORMAL_BITS: Final = 333  # 1e100 is below 2^333
 _SAFE_BITS: Final = 1000
-# A product is exact where that of its factors as doubles is at most 2^62: then it is this at most.
+# A product is exact where that of its factors as doubles is at most 2^62; then it is at most this.
 _LARGEST_PRODUCT: Final = LARGEST_TERM + 2**12
 MOST_FACTORS: Final = 15  # whose product as doubles cannot overflow
 
@@ -386,7 +386,7 @@ MOST_FACTORS: Final = 15  # whose product as doubles cannot overflow
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What a real is if it is not 0: at most 2^up, at least 2^(−low), a multiple of 2^(−step)."""
+    """A real that is not 0 is at most 2^up, at least 2^(−low), and a multiple of 2^(−step)."""
 
     up: int
     low: int
@@ -453,7 +453,7 @@ def _leaf(value: Typed, bits: int) -> Span:
 
 
 def magnitude(value: Typed) -> int:
-    """The largest size of an integer."""
+    """The largest absolute value that an integer can have."""
     match value.op:
         case "literal":
             return abs(cast(int, value.value or 0))
@@ -485,7 +485,7 @@ def magnitude(value: Typed) -> int:
 
 
 def term_sizes(value: Typed) -> tuple[list[int], int]:
-    """How large the terms of a sum are, and how large they may be."""
+    """How large the terms of a sum can be, and how large they are allowed to be."""
     sizes = [magnitude(term) for _, term in terms(value)]
     fits = sum(sizes) <= LARGEST_INTEGER
     return sizes, LARGEST_INTEGER if fits else LARGEST_INTEGER // len(sizes)
@@ -504,7 +504,7 @@ def terms(value: Typed) -> list[tuple[bool, Typed]]:
 
 
 def product_size(value: Typed) -> int:
-    """The largest size of a product of integers that is not cut off."""
+    """The largest absolute value that a product of integers can have, if it is not clamped."""
     return math.prod(max(magnitude(factor), 1) for factor in factors(value))
 
 
