@@ -1,6 +1,6 @@
 """Results that carry their uncertainty: tables, columns to calculate with, single answers.
 
-From the bottom up: `text` writes numbers, `propagation` adds up errors, `column` is one column of
+From the bottom up: `text` writes numbers, `propagation` combines errors, `column` is one column of
 a released table, `exports` writes CSV, Parquet and data frames, `result` is the table itself;
 `adjustment` rounds it and makes it consistent, `plot` draws it.
 """

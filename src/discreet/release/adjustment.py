@@ -1,4 +1,4 @@
-"""Labelled post-processing: nicer numbers for the same promise, and what it does to the errors."""
+"""Labelled post-processing: nicer numbers under the same promise, and their errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_DIGITS = 12
 
 
 def clip(result: Result) -> Result:
-    """Every value to the nearest one that can be true."""
+    """Move every value to the nearest one that can be true."""
     changed = {}
     for column in result.values:
         values = numbers_of(result.frame, column.name)
@@ -44,7 +44,7 @@ def clip(result: Result) -> Result:
 
 
 def round_to(result: Result, digits: int) -> Result:
-    """Every number to so many decimals; an error covers the way it was moved too."""
+    """Round every number to this many decimals; errors grow by as far as their numbers move."""
     digits = integer(digits, name="digits")
     if not -_MOST_DIGITS <= digits <= _MOST_DIGITS:
         given = InvalidArgument.describe_parameter(digits)
@@ -63,7 +63,7 @@ def round_to(result: Result, digits: int) -> Result:
 
 
 def consistent(result: Result, *, total: int | Result | Released, value: str | None) -> Result:
-    """Counts ≥ 0, whole, with a given sum; an error covers the way it was moved too.
+    """Make counts whole, ≥ 0, and of a given sum; errors also cover how far their counts move.
 
     The truth is within wᵢ of xᵢ, hence of max(xᵢ, 0), 19 times in 20; so it is within
     wᵢ + |yᵢ − max(xᵢ, 0)| of any yᵢ, however that was chosen.
@@ -76,7 +76,7 @@ def consistent(result: Result, *, total: int | Result | Released, value: str | N
         raise InvalidArgument(
             name=column.name, expected="of known counts and errors", given="unknown ones"
         )
-    # A half-width of 0 does not mean that the count is exact (see `propagation`), so a step more.
+    # A half-width of 0 does not mean that the count is exact (see `propagation`), so add a step.
     y = whole_with_total(nearest_with_total(x, width + 1.0, wanted), wanted)
     changed: dict[str, Any] = {column.name: y}
     if (errors := error_column(result, column)) is not None:
@@ -87,7 +87,7 @@ def consistent(result: Result, *, total: int | Result | Released, value: str | N
 
 def _inside(values: Any, column: ColumnInfo) -> Any:
     least, greatest = column.least, column.greatest
-    if values.dtype.kind in "iu":  # bounds that are no whole numbers: the nearest ones inside
+    if values.dtype.kind in "iu":  # for whole numbers, the nearest whole numbers inside the bounds
         least = np.ceil(least) if np.isfinite(least) else np.iinfo(values.dtype).min
         greatest = np.floor(greatest) if np.isfinite(greatest) else np.iinfo(values.dtype).max
         return np.clip(values, int(least), int(greatest))
@@ -108,7 +108,7 @@ def _count_column(result: Result, value: str | None) -> ColumnInfo:
 
 
 def _total(total: object, column: str) -> tuple[int, str]:
-    """The total as a whole number ≥ 0, and whether it is public or released."""
+    """The total as a whole number ≥ 0, and whether it is "public" or "released"."""
     from discreet.release.result import Result
 
     if isinstance(total, Result):
@@ -154,7 +154,7 @@ def _changed(result: Result, changed: dict[str, Any], step: str) -> Result:
 
 
 def nearest_with_total(x: FloatArray, spread: FloatArray, total: float) -> FloatArray:
-    """The y ≥ 0 with Σ y = total ≥ 0 that is least far: Σ ((yᵢ − xᵢ)/sᵢ)² is smallest.
+    """The y ≥ 0 with Σ y = total ≥ 0 that is nearest to x: Σ ((yᵢ − xᵢ)/sᵢ)² is smallest.
 
     The answer is yᵢ = max(0, xᵢ − λ·sᵢ²) for the one λ that gives the total. With counts sorted
     by xᵢ/sᵢ², those above 0 are the first k, and λ = (Σ xᵢ − total)/Σ sᵢ² over them; k is the
@@ -184,7 +184,7 @@ def whole_with_total(y: FloatArray, total: int) -> NDArray[np.int64]:
     order = np.argsort(whole - y, kind="stable")  # the largest remainder first
     if missing < 0:  # sums of floats beyond 2^53 may be off by more than 1
         order = np.array([i for i in order[::-1] if whole[i] > 0])
-    # Each gets missing/n, rounded down, and the first ones 1 more.
+    # Each is moved by |missing|/n, rounded down, and the first ones by 1 more.
     each, extra = divmod(abs(missing), len(order))
     gain = np.full(len(order), each)
     gain[:extra] += 1

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 Role = Literal["key", "value", "error", "note"]
 
-#: Values to which noise was added as it is, so that their errors add like those of noise.
+#: Values that are a number plus noise, so that their errors combine as the noise does.
 ADDITIVE: Final = frozenset({"count", "sum", "bin"})
-#: Values whose error is not one of the value: of its rank, or of the count behind it.
+#: Values whose error is not one of the value itself, but of its rank or of the count behind it.
 OTHER_ERROR: Final = {"quantile": "rank", "choice": "count"}
 #: Values that are never below 0, whatever the data.
 COUNTS: Final = frozenset({"count", "bin"})
-#: A note, of values that have bounds.
+#: A note on values that have bounds.
 CLAMPED: Final = "values beyond their bounds count as the nearer bound"
 
 
@@ -59,8 +59,8 @@ class ColumnInfo:
     of: str | None = None  #: for an error, the value's column; for a bin, its histogram
     kind: str = ""  #: of a value: count, sum, mean, variance, std, quantile, choice, bin
     bounds: tuple[float, float] | None = None  #: declared range of a value
-    independent: bool = True  #: noise independent between rows and of every other source
-    sources: tuple[str, ...] = ()  #: noise it was computed from; none stands for its own
+    independent: bool = True  #: is its noise independent between rows and of every other source?
+    sources: tuple[str, ...] = ()  #: the noise it was computed from; () stands for noise of its own
     integer: bool = False  #: noise on the whole numbers, with a step of 1
 
     @property
@@ -83,7 +83,7 @@ class ColumnInfo:
 
 
 def check_columns(frame: pa.Table, columns: tuple[ColumnInfo, ...]) -> None:
-    """Whoever builds a result must describe every column, once, in order: else it is our bug."""
+    """Check that a result describes every column, once and in order; if not, that is our bug."""
     names = [column.name for column in columns]
     if frame.column_names != names or len(set(names)) != len(names):
         raise InternalError("the columns of a result do not match its frame")
@@ -113,11 +113,11 @@ def named(
     )
 
 
-# -- what a column can be calculated with ----------------------------------------------------------
+# -- what a column can be combined with ------------------------------------------------------------
 
 
 def public(other: Any, rows: int, *, name: str) -> FloatArray:
-    """A public number, or one a row.
+    """A public number, or one for each row.
 
     >>> public(3, 2, name="the factor"), public([1, 2], 2, name="the factor")
     (array([3.]), array([1., 2.]))
@@ -139,7 +139,7 @@ def public(other: Any, rows: int, *, name: str) -> FloatArray:
 def common_keys(
     keys: pa.Table | None, rows: int, other_keys: pa.Table | None, other_rows: int
 ) -> pa.Table | None:
-    """Rows are calculated with in order, so they must stand for the same groups."""
+    """The keys of two columns, whose groups must be the same: arithmetic goes row by row."""
     if keys is None or other_keys is None:
         if rows == other_rows or 1 in (rows, other_rows):
             return keys if other_keys is None else other_keys
@@ -154,7 +154,7 @@ def common_keys(
 
 
 def check_arithmetic(name: str, kind: str) -> None:
-    """Refuse values whose error is not one of the value."""
+    """Refuse values whose error is not one of the value itself."""
     if kind in OTHER_ERROR:
         raise InvalidArgument(
             name=name,
@@ -166,7 +166,7 @@ def check_arithmetic(name: str, kind: str) -> None:
 
 
 def no_product() -> InvalidArgument:
-    """Two noisy columns have no product here."""
+    """The error where two noisy columns are multiplied."""
     return InvalidArgument(
         name="the factor",
         expected="a number",
@@ -177,7 +177,7 @@ def no_product() -> InvalidArgument:
 
 
 def no_comparison() -> InvalidArgument:
-    """Noise decides no comparison here."""
+    """The error where noisy values are compared."""
     return InvalidArgument(
         name="a released column",
         expected="compared by its interval",
@@ -197,9 +197,9 @@ _SHOWN = 5
 class Released:
     """The values of a column with their 95 % errors, and what can be calculated from them.
 
-    Columns are added, subtracted and divided, by each other and by public numbers (one, or one
-    a row); the errors follow. Noise is known by name: ``a - a`` has no error, ``a + a`` has twice
-    that of ``a``, and independent noise adds up in quadrature. Where a divisor may be 0 the
+    Columns can be added, subtracted and divided, with each other and with public numbers (one, or
+    one per row); the errors follow. Noise is tracked by name: ``a - a`` has no error, ``a + a`` has
+    twice that of ``a``, and independent noise adds up in quadrature. Where a divisor may be 0 the
     quotient is unknown: its value is nan and its error infinite.
 
     >>> a = Released.independent("a", [100, 40], [6, 6])
@@ -308,7 +308,7 @@ class Released:
         )
         return top._over(self, f"{_called(other)} / {_called(self, tight=True)}")
 
-    # -- how -----------------------------------------------------------------------------------
+    # -- how arithmetic is done ----------------------------------------------------------------
 
     def _plus(self, other: Any, name: str, sign: float) -> Released:
         if not isinstance(other, Released):
@@ -341,7 +341,7 @@ class Released:
         additive: bool,
         keys: pa.Table | None = None,
     ) -> Released:
-        """New noise with a half-width of its own, made of the same sources; `wide` with steps."""
+        """A column with new noise, made of the same sources; `wide` is `width` with steps."""
         sources = frozenset(source for noise in noises for source in noise.sources)
         label = (uuid4().hex, name)
         step = np.subtract(wide, width, out=np.zeros(width.shape), where=np.isfinite(width))
@@ -408,7 +408,7 @@ def errors_of(result: Result, column: ColumnInfo) -> FloatArray:
 
 
 def released_column(result: Result, column: ColumnInfo) -> Released:
-    """A value column with its noise by name.
+    """A value column with its noise under a name.
 
     After post-processing the noise is no longer what was added: it keeps its half-width and its
     sources, but errors can only be added to others, not combined in quadrature.

@@ -1,4 +1,4 @@
-"""A released table on its way out: other data frames, CSV, Parquet."""
+"""A released table as other data frames, CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from discreet.release.result import Result
 
 _ROWS = 65536  # written at a time
-# A spreadsheet computes what begins so; the mark itself is marked too.
+# A spreadsheet computes text that begins with one of these; the quote that marks such text is
+# marked itself.
 _COMPUTED = {*"=+-@'\t\r\n＝＋－＠"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # not tabs and line ends
 _ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|\\)")
@@ -80,8 +81,8 @@ def _written(column: pa.Array) -> list[Any]:
 def harmless(text: str) -> str:
     """A text as a cell that no spreadsheet computes and no terminal obeys.
 
-    Only if it needs to be: ``'`` stands before it, and backslashes and control characters in it
-    are written with a backslash, so that `as_written` finds the text again.
+    If it needs to be changed, ``'`` is put before it, and backslashes and control characters in it
+    are written with a backslash, so that `as_written` can restore the text.
 
     >>> print(harmless("=1+1"), harmless("'tis"), harmless("\\x1b[2J"), harmless("a = b"))
     '=1+1 ''tis '\\x1b[2J a = b
@@ -93,7 +94,7 @@ def harmless(text: str) -> str:
 
 
 def as_written(cell: str) -> str:
-    """What `harmless` was given.
+    """The text that `harmless` was given.
 
     >>> [as_written(harmless(text)) == text for text in ("=1+1", "'", "\\t\\\\x41", "a\\nb")]
     [True, True, True, True]

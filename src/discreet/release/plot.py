@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from discreet.release.result import Result
 
 
-_MANY, _LONG = 12, 10  # bars, or letters of a label, that do not fit side by side
+_MANY, _LONG = 12, 10  # with more bars, or longer labels, they do not fit side by side
 _LONGEST = 36  # letters of a label
 _BLUE, _DARK = "#8fb3dd", "#22303f"
 _TICKS: Any = {"size": 9, "color": _DARK, "opacity": 1}  # at the ends of an error bar
 _WIDTH, _HEIGHT, _BAR = 520, 280, 22
 _WIDEST = 0.12  # share of the width that one upright bar takes
-_NO_WIDTH = "\u200b"  # takes no space: equal labels with it are different
+_NO_WIDTH = "\u200b"  # takes no space, but makes equal labels different
 
 
 def draw(result: Result, value: str | None) -> Plot:
-    """One value column, or all bins of a histogram."""
+    """Draw one value column, or all bins of a histogram."""
     alt = altair()
 
     shown = marks(result, value)
@@ -81,7 +81,7 @@ def _points(shown: Marks) -> list[dict[str, Any]]:
 
 
 def _different(labels: list[str]) -> Iterator[str]:
-    """Labels cut to fit; those that are equal then, such as a null and "none", stay apart."""
+    """Labels cut to fit; labels that are equal then, such as a null and "none", stay distinct."""
     seen: Counter[str] = Counter()
     for label in labels:
         short = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
@@ -117,7 +117,7 @@ def _encodings(shown: Marks, sideways: bool) -> tuple[dict[str, Any], dict[str, 
     return bodies, {along: key, up: values("low:Q", **numbers), end: "high:Q"}
 
 
-# -- what is drawn: rows, labels, words ------------------------------------------------------------
+# -- what is drawn: rows, labels, titles -----------------------------------------------------------
 
 
 _MOST = 60  # bars
@@ -126,7 +126,7 @@ _LINE = 84  # letters below the title
 
 @dataclass(frozen=True)
 class Marks:
-    """A label, a value and its error for each bar or point, and the words around them."""
+    """A label, a value and its error for each bar or point, and the titles around them."""
 
     labels: list[str]
     values: FloatArray
@@ -141,7 +141,8 @@ class Marks:
 def marks(result: Result, value: str | None) -> Marks:
     """One value column, or all bins of a histogram.
 
-    Rows stay in their order, and in each row the bins; if there are too many, the largest ones.
+    Rows stay in their order, and so do the bins of each row; if there are too many, only the
+    largest are drawn, in descending order.
     """
     columns = _chosen(result, value)
     values = np.stack([np.asarray(numbers_of(result.frame, c.name), float) for c in columns], 1)
@@ -180,7 +181,7 @@ def _chosen(result: Result, value: str | None) -> list[ColumnInfo]:
     return [column for column in drawable if (column.kind, column.of) == ("bin", first.of)]
 
 
-# -- words -----------------------------------------------------------------------------------------
+# -- labels and titles -----------------------------------------------------------------------------
 
 
 def _labels(
@@ -198,7 +199,7 @@ def _labels(
 
 
 def _histogram(columns: list[ColumnInfo]) -> str:
-    """What the bins belong to: as stated, or the words at the start of all names."""
+    """The name of the histogram: as stated, or the words that all names of its bins begin with."""
     parts = zip(*(column.name.split("_") for column in columns), strict=False)
     common = takewhile(lambda part: len(set(part)) == 1, parts)
     return columns[0].of or "_".join(part[0] for part in common)

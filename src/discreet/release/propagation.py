@@ -1,8 +1,8 @@
 """How errors add up: sums of released columns as combinations of named noise.
 
 A column is its truth plus noise, so a sum of columns is its truth plus Σ aᵢ·Zᵢ, where each Zᵢ has
-a 95 % half-width wᵢ. Kept as a list of (aᵢ, Zᵢ) with names, a − a has no error and a + a twice
-that of a. Different Zᵢ add up by one of two rules:
+a 95 % half-width wᵢ. Since the Zᵢ are kept by name, a − a has no error and a + a has twice that of
+a. Different Zᵢ add up by one of two rules:
 
 *Independent noise, added as it is* (counts, sums), in quadrature, each a step of its grid wider:
 
@@ -15,19 +15,19 @@ of scale 0.27 is 0 in 95 of 100 cases, so its half-width is 0, but the sum of tw
 100. The tests convolve the exact laws, Laplace and Gaussian, for many scales and coefficients.
 
 *Everything else* (means and other quotients, results of post-processing, noise that may depend on
-the other's), by adding half-widths, each a step wider: w = Σ |aᵢ|·(wᵢ + gᵢ). For any k laws that
-proves 1 − 0.05·k, no more. For those that occur here it is 95 %:
+other noise), by adding half-widths, each a step wider: w = Σ |aᵢ|·(wᵢ + gᵢ). For k arbitrary laws
+this proves a coverage of 1 − 0.05·k and no more. For those that occur here it is 95 %:
 
 - Combinations of the same noise: *proven* for continuous laws. Laplace and Gaussian noise is
   symmetric and log-concave, and the 95 % points of the combinations of such noise are a norm of
   their coefficients: that of a sum is at most the sum (Meyer and Reisner 1991 for convex bodies,
   Bobkov 2010 for log-concave laws). On the whole numbers *measured*, by convolution.
-- Independent noise to which something was done that makes no error larger, such as clipping:
+- Independent noise that was processed in a way that makes no error larger, such as clipping:
   *measured*. P(Σ|Zᵢ| ≤ Σ wᵢ) is 95 % or more for all laws that were convolved.
 - Means and quotients that share noise: *measured*, by draws in many settings. Where they share
-  nearly all of it, coverage is 95 %, and else above.
+  nearly all of it, coverage is 95 %, and otherwise above.
 
-A quotient, or a sum of rows, made of noise that is cut off at a whole number is cut off too. Its
+If noise is cut off at a whole number, so is a quotient or a sum of rows that is made of it. Its
 step is what the steps of that noise add to its half-width.
 """
 
@@ -54,7 +54,7 @@ class NoiseTerm:
     coefficient: FloatArray  #: a
     width: FloatArray  #: w
     step: FloatArray  #: g, the grid of Z
-    sources: frozenset[Source]  #: what Z was computed from; without a common one, independent
+    sources: frozenset[Source]  #: what Z was computed from; terms that share none are independent
     additive: bool  #: whether the rule of quadrature holds for Z
 
     def times(self, factor: FloatArray) -> NoiseTerm:
@@ -84,7 +84,7 @@ def scaled(coefficient: FloatArray, width: FloatArray) -> FloatArray:
 
 
 def added(noises: Iterable[NoiseTerm]) -> tuple[NoiseTerm, ...]:
-    """Noise of the same name becomes one term; its coefficients add up."""
+    """The terms with each name once: the coefficients of equal noise are added."""
     terms: dict[tuple[str, ...], NoiseTerm] = {}
     for noise in noises:
         seen = terms.get(noise.name)
@@ -94,7 +94,7 @@ def added(noises: Iterable[NoiseTerm]) -> tuple[NoiseTerm, ...]:
 
 
 def half_width(noises: Sequence[NoiseTerm], *, wide: bool = False) -> FloatArray:
-    """The 95 % half-width of Σ aᵢ·Zᵢ, row by row; `wide` as it counts beside others, with steps."""
+    """The 95 % half-width of Σ aᵢ·Zᵢ, row by row; if `wide`, with steps, as needed in a sum."""
     single, squares, rest, live = (np.zeros(1) for _ in range(4))
     for group in related(noises):
         reach = _sum(noise.wide_reach for noise in group)
@@ -108,7 +108,7 @@ def half_width(noises: Sequence[NoiseTerm], *, wide: bool = False) -> FloatArray
 def half_width_of_sum(noises: Sequence[NoiseTerm], rows: int) -> float:
     """The 95 % half-width of the sum of Σ aᵢ·Zᵢ over all rows, with steps.
 
-    Each row has its own Z, but for a total that was added to every row: that is one Z, and its
+    Each row has its own Z, except for a total that was added to every row: that is one Z, and its
     coefficients add up.
     """
     squares = rest = 0.0
@@ -146,8 +146,8 @@ def _sum(arrays: Iterable[FloatArray]) -> Any:
 
 
 # -- the error of a quotient of two released columns -----------------------------------------------
-# If N and D are released for the truths n and d, then N − r·D with r = n/d is pure noise, so the 95
-# % set of r is where that difference is within its own half-width (Fieller 1954):
+# If N and D are released for the truths n and d, then N − r·D with r = n/d is pure noise, so the
+# 95 % set of r is where that difference is within its own half-width (Fieller 1954):
 #
 #     {r : |N − r·D| ≤ w(r)},    w(r)² = Σ (aᵢ − r·bᵢ)²·wᵢ²
 #
@@ -156,8 +156,8 @@ def _sum(arrays: Iterable[FloatArray]) -> Any:
 # added instead (see above), w(r) = w(N) + |r|·w(D), and the set is the range of (N ± w(N)) /
 # (D ± w(D)).
 #
-# Where D may be 0, that is |D| ≤ w(D), the set has no end. There the quotient is *unknown*: its
-# value is nan and its error infinite, and nowhere else is it nan.
+# Where D may be 0, that is |D| ≤ w(D), the set is unbounded. There the quotient is *unknown*: its
+# value is nan and its error infinite. It is nan nowhere else.
 
 
 def quotient(
@@ -171,7 +171,7 @@ def quotient(
     """Values and 95 % half-widths of top/bottom, row by row; `wide` as in `half_width`."""
     groups = related(added([*above, *below]))
     apart = all(len(group) == 1 and group[0].additive for group in groups)
-    with np.errstate(all="ignore"):  # rows without an answer are told apart at the end
+    with np.errstate(all="ignore"):  # rows without an answer are set to nan at the end
         value = top / bottom
         if apart:
             low, high = _fieller(top, above, bottom, below, wide=wide)
@@ -195,7 +195,7 @@ def _fieller(
     a = {noise.name: noise for noise in above}
     b = {noise.name: noise for noise in below}
     names = {**a, **b}
-    # How many sources of noise a row has: one alone is not combined with anything.
+    # How many sources of noise a row has: a single one is not combined with anything.
     live = sum(((_of(a, name) != 0) | (_of(b, name) != 0)).astype(int) for name in names)
     second, first, zeroth = bottom * bottom, top * bottom, top * top
     for name, noise in names.items():
@@ -206,7 +206,7 @@ def _fieller(
         first = first - np.where(sign == 0, 0.0, sign * up * down)
         zeroth = zeroth - up * up
     root = np.sqrt(np.maximum(first * first - second * zeroth, 0.0))
-    # At second ≤ 0 the set has no end: D, a step of its grid wider, may be 0.
+    # Where second ≤ 0 the set is unbounded: D, a step of its grid wider, may be 0.
     ends = np.where(second > 0, second, np.nan)
     return (first - root) / ends, (first + root) / ends
 

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """A released value and its 95 % error: at least 19 times in 20 it is this near the truth.
+    """A released value and its 95 % error: at least 19 times in 20 it is this close to the truth.
 
-    For a quantile the error is one of ranks, for a choice one of counts.
+    The error of a quantile is in ranks, that of a choice in counts.
 
     >>> print(Answer(1234, 6.0))
     1234 ± 6
@@ -59,7 +59,7 @@ class Answer:
 
 
 _FRAMES: Final = "to_pandas(), to_polars() and to_arrow() give a table: say result.to_pandas()"
-#: What other tables have.
+#: Names that other tables have, and what to write here.
 _INSTEAD: Final = {
     **dict.fromkeys(("df", "head", "iloc", "loc", "to_frame", "to_excel", "describe"), _FRAMES),
     **dict.fromkeys(("to_json", "to_dict"), "say result.to_dicts()"),
@@ -72,7 +72,7 @@ _INSTEAD: Final = {
 class Result:
     """A released table: groups, values, the 95 % error of each value, and what it cost.
 
-    Everything here is post-processing: it costs nothing and the guarantee stays.
+    Everything here is post-processing: it costs nothing, and the guarantee still holds.
 
     >>> import pyarrow as pa
     >>> from discreet.guarantees import Pure
@@ -105,16 +105,16 @@ class Result:
     suppressed: str | None = field(default=None, kw_only=True)
     steps: tuple[str, ...] = field(default=(), kw_only=True)  #: post-processing, in words
     record: int | None = field(default=None, kw_only=True)  #: of the ledger
-    #: Writes the certificate when it is first asked for: to compute ε takes longer than an answer.
+    #: Writes the certificate when it is first asked for: computing ε takes longer than an answer.
     issue: Callable[[], Any] | None = field(default=None, kw_only=True)
-    #: Names the noise: results of one origin share it, others are independent.
+    #: Identifies the noise: results of the same origin share it, others are independent.
     origin: str = field(default_factory=lambda: uuid4().hex, kw_only=True)
     _version: str = field(default_factory=lambda: uuid4().hex, init=False)
 
     def __post_init__(self) -> None:
         check_columns(self.frame, self.columns)
 
-    if not TYPE_CHECKING:  # a checker would take every name for known
+    if not TYPE_CHECKING:  # or else a type checker would accept every name
 
         def __getattr__(self, name: str) -> NoReturn:
             values = [column.name for column in self.__dict__.get("columns", ())]
@@ -123,17 +123,17 @@ class Result:
 
     @cached_property
     def certificate(self) -> Any:
-        """What was released under which promise, for others to check; none without a session.
+        """What was released under which promise, for others to check; None without a session.
 
         It is about the values as they were released, before any post-processing.
         """
         return None if self.issue is None else self.issue()
 
     def __getstate__(self) -> dict[str, Any]:
-        # What issues the certificate may hold a private key, which goes nowhere.
+        # What issues the certificate may hold a private key, which must not be pickled.
         return {**self.__dict__, "issue": None, "certificate": self.certificate}
 
-    # -- out of here ---------------------------------------------------------------------------
+    # -- export --------------------------------------------------------------------------------
 
     def to_arrow(self) -> pa.Table:
         """The table as it is: keys, values, errors."""
@@ -148,14 +148,14 @@ class Result:
         return exports.to_pandas(self.frame)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One dictionary a row."""
+        """One dictionary per row."""
         return list(self.frame.to_pylist())
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str | None:
         """Write the table as CSV (RFC 4180, UTF-8) to ``path``; without one, return it as text.
 
         A text that a spreadsheet would take for a formula, or that holds control characters, is
-        written with ``'`` before it; ``verify(result=...)`` reads it as what it was.
+        written with ``'`` before it; ``verify(result=...)`` reads it back as it was.
         """
         return exports.to_csv(self.frame, path)
 
@@ -192,7 +192,8 @@ class Result:
     def value(self, column: str, /, **keys: Any) -> Answer:
         """One cell: ``result.value("n", ward="A")``; without groups ``result.value("n")``.
 
-        ``column`` is that of the value, and ``keys`` say which group: a key for each group column.
+        ``column`` is the column of the value, and ``keys`` name the group: one key for each group
+        column.
         """
         info = named(self.columns, column, role="value", argument="column")
         row = cells.row_of(self, keys)
@@ -211,9 +212,9 @@ class Result:
         return clip(self)
 
     def round(self, digits: int = 0) -> Result:
-        """Values rounded to ``digits`` decimals, errors grown by as much as each was moved.
+        """Values rounded to ``digits`` decimals; each error grows by as much as its value moves.
 
-        0, if left out, is whole numbers; −3 is thousands.
+        0, the default, rounds to whole numbers; −3 to thousands.
         """
         from discreet.release.adjustment import round_to
 
@@ -223,20 +224,21 @@ class Result:
         """Counts made whole, not negative, and such that they add up to ``total``.
 
         ``total`` is a public number, or a released one: a result of one row, or the sum of a
-        column. Of all such counts these are the nearest, in units of their errors. A new error
-        is the old one and how far the count was moved beyond 0. ``value`` names the column of
-        counts; it may be left out where there is one.
+        column. Of all such counts these are the nearest, in units of their errors. A new error is
+        the old one plus how far the count was moved; moving a negative count to 0 adds nothing.
+        ``value`` names the column of counts; it may be left out if there is only one.
         """
         from discreet.release.adjustment import consistent
 
         return consistent(self, total=total, value=value)
 
-    # -- to look at ----------------------------------------------------------------------------
+    # -- display -------------------------------------------------------------------------------
 
     def plot(self, value: str | None = None) -> Plot:
-        """Draw one value with error bars; ``.save("x.svg")``, ``.png`` or ``.html``, offline.
+        """Draw one value with error bars; ``.save("x.svg")`` works offline, also for ``.png`` and
+        ``.html``.
 
-        ``value`` is the name of its column; it may be left out where there is one.
+        ``value`` is the name of its column; left out, it is the first that can be drawn.
         """
         from discreet.release.plot import draw
 
@@ -282,7 +284,7 @@ def as_text(result: Result) -> str:
 
 
 def as_html(result: Result) -> str:
-    """The table for a notebook; everything that was not written here is escaped."""
+    """The table for a notebook; everything that comes from outside is escaped."""
     columns = _columns(result)
     align = [f'style="text-align: {"right" if c.number else "left"}"' for c in columns]
 
@@ -322,7 +324,7 @@ def as_rich(result: Result) -> Any:
 
 def _columns(result: Result) -> list[_Column]:
     shown = [column for column in result.columns if column.role != "error"]
-    if len(result) == 1 and not result.keys:  # one answer a line
+    if len(result) == 1 and not result.keys:  # one answer per line
         answers = [_cells(result, column)[0] for column in shown]
         names = [text(column.name) for column in shown]
         return [_padded("", names, number=False), _padded("answer", answers, number=True)]
@@ -342,7 +344,7 @@ def _cells(result: Result, column: ColumnInfo) -> list[str]:
     name = error_column(result, column)
     errors = [None] * len(values) if name is None else frame[name].to_pylist()
     pairs = [_pair(column, *cell) for cell in zip(values, errors, strict=True)]
-    # Numbers end, and errors begin, at the ±.
+    # Numbers end, and errors begin, at the ± sign.
     left, right = (max((_width(pair[side]) for pair in pairs), default=0) for side in (0, 1))
     to_right = column.kind != "choice"
     return [_pad(v, left, right=to_right) + _pad(e, right, right=False) for v, e in pairs]
@@ -401,7 +403,7 @@ def _pad(cell: str, width: int, *, right: bool) -> str:
 
 
 def _width(cell: str) -> int:
-    """How many columns of a terminal it takes: wide letters take two, accents none."""
+    """How many columns of a terminal it takes: wide characters take two, combining accents none."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in cell)
     return len(cell) + wide - sum(unicodedata.combining(c) != 0 for c in cell)
 
@@ -411,17 +413,17 @@ def _short(cell: str) -> str:
 
 
 # -- a result as bytes, and back -------------------------------------------------------------------
-# What a ledger keeps, so that an answer is paid for once.
+# What a ledger keeps, so that an answer is paid for only once.
 #
-# An Arrow stream; what is not in the table itself stands in its metadata. The noise is the same
-# noise: results that are read again share their origin with the first.
+# An Arrow stream; what is not in the table itself is in its metadata. A result that is read back
+# has the same noise, so it has the same origin as the first.
 
 
 _METADATA = b"discreet"
 
 
 def to_bytes(result: Result) -> bytes:
-    """The whole result but its certificate, which follows from it and the charge."""
+    """The whole result except its certificate, which follows from it and the charge."""
     import pyarrow as pa
 
     facts = {
@@ -442,7 +444,7 @@ def to_bytes(result: Result) -> bytes:
 
 
 def from_bytes(content: bytes) -> Result:
-    """The result as it was."""
+    """The result as it was, except its certificate."""
     import pyarrow as pa
 
     with pa.ipc.open_stream(content) as stream:

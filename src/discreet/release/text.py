@@ -1,4 +1,4 @@
-"""How numbers are written: as many digits as their error leaves meaning to.
+"""How numbers are written: with as many digits as are meaningful, given their error.
 
 A 95 % error is written with two digits, rounded up, that of a whole number in full; the value
 stops at the same decimal. Nothing is rounded to the left of the decimal point.
@@ -15,9 +15,9 @@ from discreet.errors import one_line
 
 INFINITE: Final = "∞"
 UNKNOWN: Final = "unknown"
-_MOST_DECIMALS = 9  # beyond, and from here on upwards, powers of ten are easier to read
-_LARGEST = 10.0**15
-_LEAST = 1e-300  # of an error whose digits are counted
+_MOST_DECIMALS = 9  # with more decimals, powers of ten are easier to read
+_LARGEST = 10.0**15  # and from this size on
+_LEAST = 1e-300  # the smallest error whose digits are counted
 _DUST = 1e-9  # relative: 6.000000000001 is 6, not 7
 
 
@@ -68,7 +68,7 @@ def number(value: float) -> str:
 
 
 def text(value: object) -> str:
-    """Any cell for reading; what a terminal would obey instead of showing is replaced.
+    """Any cell for reading; characters that a terminal would obey instead of showing are replaced.
 
     >>> text(None), text("A\\x1b[2J"), text(True), text(date(2024, 2, 29))
     ('none', 'A�[2J', 'true', '2024-02-29')
