@@ -35,7 +35,7 @@ def test_the_demo_leaves_its_rows_and_never_writes_over_others(
     place.write_text("mine")
     demo.main(str(tmp_path / "demo.svg"))
     assert place.read_text() == "mine"
-    assert "is as it was" in capsys.readouterr().out
+    assert "was not changed" in capsys.readouterr().out
 
 
 def test_the_demo_is_near_the_truth() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import discreet as dp
 
 WARDS = ("cardiology", "maternity", "oncology", "orthopaedics", "paediatrics", "surgery")
-# Lists of possible answers are public and fixed: taking them from the data would tell on it.
+# Lists of possible answers are public and fixed: taking them from the data would reveal people.
 DIAGNOSES = (
     *("appendix", "arrhythmia", "asthma", "birth", "breast", "colon", "fever", "fracture"),
     *("gall bladder", "heart failure", "hernia", "hip", "infarction", "knee", "lung"),
@@ -36,26 +36,26 @@ def by_ward(visits: dp.Table) -> dp.Query:
 
 
 def rows_of(name: str, stack: ExitStack) -> Path:
-    """The bundled file."""
+    """The path of a bundled file."""
     return stack.enter_context(resources.as_file(resources.files("discreet") / "data" / name))
 
 
 def leave_rows(rows: Path, folder: Path) -> str:
-    """A copy to go on with, beside the picture; a file of the reader's own stays as it is."""
+    """Leave a copy to continue with next to the picture; an existing file is not changed."""
     place = folder / rows.name
     try:
         with place.open("xb") as copy:
             copy.write(rows.read_bytes())
     except FileExistsError:
-        return f"{place} was there already, and is as it was."
-    return f"The rows are in {place}: ask them something else."
+        return f"{place} was there already, and was not changed."
+    return f"The rows are in {place}: try other questions on them."
 
 
 def draw(result: dp.Result, picture: str) -> str:
-    """Save a picture, and say where; or what it would take."""
+    """Save a picture and say where it is, or what is needed to draw it."""
     try:
         result.plot("patients").save(picture)
-    except dp.Refused as refusal:  # without the extra for pictures the rest works all the same
+    except dp.Refused as refusal:  # the rest works without the extra for pictures
         return f"No picture: {refusal}."
     return f"The picture is in {picture}."
 

@@ -1,11 +1,11 @@
 """A session: plan → charge → run → noise → release.
 
-Everything that can be refused is refused before the charge, and the charge comes before the
-data. After that the only outcomes are an answer or a failure in a constant sentence, and the
+Everything that can be refused is refused before the charge, and the charge comes before the data is
+touched. After that the only outcomes are an answer or a failure with a fixed message, and the
 charge stands either way: there are no refunds.
 
 Only `run` and `ContributionChoice.choose` touch data. Whatever goes wrong in there may depend on
-the data, so it ends in one constant sentence.
+the data, so the message is always the same.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """Questions to one ``table``, which ``dp.table`` made, within one budget.
+    """Answers questions about one ``table``, made by ``dp.table``, within one budget.
 
     ``budget`` is the most that all answers together may cost one person: ``dp.Pure(3)``,
     ``dp.ZCDP(0.5)``, ``dp.GDP(1)`` or ``dp.Approx(1, 1e-6)``. The last is kept as the ρ of zCDP
@@ -77,10 +77,10 @@ class Session:
 
     The budget is kept in the memory of this process, or, given ``ledger``, on disk: the path of a
     file, the address of a PostgreSQL database, or a `Ledger`. Then it outlives crashes and is
-    shared by every session that opens it. A missing ledger or dataset is made only with
-    ``create=True``, and a dataset that is there keeps its cap: leave ``budget`` out, or give the
-    same. ``dataset`` names it, unless it is the only one; ``analyst`` says who asks, and their
-    own cap binds too; ``key`` is the private key that the ledger is sealed with, and that
+    shared by every session that opens it. A missing ledger or dataset is created only with
+    ``create=True``, and an existing dataset keeps its cap: leave ``budget`` out, or give the same
+    one. ``dataset`` names the dataset, unless it is the only one; ``analyst`` says who asks, whose
+    own cap applies too; ``key`` is the private key that the ledger is sealed with and that
     certificates are signed with.
 
     >>> import discreet as dp, pyarrow as pa
@@ -125,7 +125,7 @@ class Session:
             key=key,
         )
 
-    if not TYPE_CHECKING:  # a checker would take every name for known
+    if not TYPE_CHECKING:  # or else a type checker would accept every name
 
         def __getattr__(self, name: str) -> NoReturn:
             raise missing(name, [known for known in dir(Session) if known[0] != "_"])
@@ -144,9 +144,10 @@ class Session:
         error: Number | Mapping[str, Number] | None = None,
         group_size: int | None = None,
     ) -> Explanation:
-        """What ``release`` would do, cost and miss; reads no data and costs nothing.
+        """What ``release`` would do for a ``query``, what it would cost, and how large the errors
+        would be. Reads no data and costs nothing.
 
-        ``epsilon``, ``delta``, ``rho``, ``mu``, ``error`` and ``group_size`` are as there.
+        ``epsilon``, ``delta``, ``rho``, ``mu``, ``error`` and ``group_size`` are as in ``release``.
         """
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
         return explain(plan, account=accounts_in_words(self._purse.caps, plan))
@@ -166,19 +167,20 @@ class Session:
     ) -> Result:
         """Answer a ``query``, for a spend in ε, (ε, δ), ρ or μ, which is charged first.
 
-        The spend is one of ``epsilon``, ``rho`` and ``mu``: the more, the less noise. ``delta``, a
-        small probability such as 1e-7, allows Gaussian noise beside ``epsilon``, and is needed for
-        discovered keys; left out, it is none. On a ``dp.Pure`` budget only ``epsilon`` can be
-        spent.
+        The spend is one of ``epsilon``, ``rho`` and ``mu``: the more is spent, the less noise.
+        ``delta``, a small probability such as 1e-7, given with ``epsilon`` allows Gaussian noise,
+        and is needed for discovered keys; there is none by default. On a ``dp.Pure`` budget only
+        ``epsilon`` can be spent.
 
-        With ``error=`` in place of a spend, the least one of four digits that keeps all columns
-        (or, given a dict, those named) within that 95 % error; columns whose error depends on the
-        size of the group need ``group_size=``, the number of rows of a group for which it must
-        hold.
+        With ``error=`` in place of a spend, the spend is the least one of four digits that keeps
+        all columns (or, given a dict, those named) within that 95 % error. Columns whose error
+        depends on the size of the group need ``group_size=``, the number of rows in a group for
+        which it must hold.
 
-        A release under an ``idempotency_key`` is made once: asked again, the stored answer is
-        returned, the same noise for no further cost. Another query under it is refused, and so is
-        one that was charged and cut off before its answer was stored. Left out, every call charges.
+        A release under an ``idempotency_key`` is made once: if it is asked again, the stored answer
+        is returned, with the same noise and at no further cost. Another query under the same key is
+        refused, and so is one that was charged and cut off before its answer was stored. Without a
+        key, every call is charged.
         """
         self._check(query)
         key = read_key(idempotency_key)
@@ -197,9 +199,10 @@ class Session:
 
     @spelled
     def recall(self, entry: Entry | int) -> Result:
-        """The answer of an earlier release: free, and the same noise.
+        """The answer of an earlier release, with the same noise, at no cost.
 
-        ``entry`` is one of ``history``, or the number of its record. Refused if it has no answer.
+        ``entry`` is one of ``history``, or the number of its record. Refused without a stored
+        answer.
         """
         own = self._purse.own(entry) if isinstance(entry, Entry) or type(entry) is int else None
         reply = None if own is None else self._purse.reply(own)
@@ -225,10 +228,11 @@ class Session:
     ) -> Bounds:
         """Buy bounds of a ``column``: powers of two between which nearly all of it lies.
 
-        They are private themselves, so they can be passed on as ``bounds=``; what lies outside
-        is clamped there. ``epsilon``, ``delta``, ``rho`` and ``mu`` are as in ``release``: it is
-        charged like any query. Error: about 25·max_rows/ε rows between two powers of two may be
-        overlooked (twice that under replace), and one time in a thousand an end is too far out.
+        They are differentially private themselves, so they can be passed on as ``bounds=``, to
+        which values outside are clamped. ``table`` is the session's table, with or without steps.
+        ``epsilon``, ``delta``, ``rho`` and ``mu`` are as in ``release``, and are charged as for any
+        query. Error: about 25·max_rows/ε rows between two powers of two may be overlooked (twice
+        that under replace), and one time in a thousand an end is too far out.
 
         >>> import discreet as dp, pyarrow as pa
         >>> people = dp.table(pa.table({"income": [21_000, 34_500, 28_000] * 1000}))
@@ -251,12 +255,13 @@ class Session:
         rho: Number | None = None,
         mu: Number | None = None,
     ) -> int:
-        """Buy a bound for ``max_groups``: about ``coverage`` of people are in no more groups.
+        """Buy a bound for ``max_groups``: about this share of people, ``coverage``, are in no more
+        groups.
 
-        ``groups`` is a table with a unit after ``group_by``. The bound is private itself, and at
-        most ``most``, 100 if left out; ``coverage`` is 0.95 if left out. Charged like any query:
-        give one of ``epsilon``, ``rho`` and ``mu``. Error: the rank of the chosen bound among
-        people, about 3·ln(most)/ε at 95 %, twice that under replace.
+        ``groups`` is a table with a unit after ``group_by``. The bound is differentially private
+        itself, and at most ``most``, by default 100; ``coverage`` is 0.95 by default. It is charged
+        like any query: give one of ``epsilon``, ``rho`` and ``mu``. Error: the rank of the chosen
+        bound among people, about 3·ln(most)/ε at 95 %, twice that under replace.
         """
         spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
         return self._contribution(groups, spend, coverage, most, rows=False)
@@ -272,9 +277,11 @@ class Session:
         rho: Number | None = None,
         mu: Number | None = None,
     ) -> int:
-        """Buy a bound for ``max_rows_per_group``: about ``coverage`` of people have no more rows
-        in any group. As ``release_max_groups``, with the same ``groups``, ``most``, ``epsilon``,
-        ``rho`` and ``mu``.
+        """Buy a bound for ``max_rows_per_group``: about this share of people, ``coverage``, have no
+        more rows in any group.
+
+        ``groups``, ``coverage``, ``most``, ``epsilon``, ``rho`` and ``mu`` are as in
+        ``release_max_groups``.
         """
         spend = Spend.read(epsilon=epsilon, rho=rho, mu=mu)
         return self._contribution(groups, spend, coverage, most, rows=True)
@@ -288,8 +295,8 @@ class Session:
 
     @property
     def remaining(self) -> Notion:
-        """What is left, in the notion of the budget: of the dataset's cap, and of every other one
-        in that notion that this session is bound by."""
+        """What is left, in the notion of the budget: of the dataset's cap, and of every other cap
+        in that notion that applies to this session."""
         kind = type(self._account.limit)
         alike = [cap.filter for cap in self._purse.caps if isinstance(cap.filter.limit, kind)]
         return left_of(min(alike, key=lambda account: sum_of(account.limit) - account.total))
@@ -301,7 +308,7 @@ class Session:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the whole session promises, whatever is still asked."""
+        """What the whole session promises, whatever else is asked."""
         return self._account.guarantee
 
     @property
@@ -352,7 +359,7 @@ class Session:
         return self._certified(found, replace(again, notes=(note, *again.notes)))
 
     def _certified(self, entry: Entry, result: Result) -> Result:
-        """The result, with a certificate when it is asked for."""
+        """The result, with a certificate that is written when it is first asked for."""
         work = partial(
             certificate_of,
             entry=entry,
@@ -418,7 +425,7 @@ def open_budget(
     analyst: str | None,
     key: str | PathLike[str] | None,
 ) -> SessionBudget:
-    """The budget that these arguments mean."""
+    """The budget that these arguments describe."""
     if ledger is None:
         return _in_memory(table, budget, slack, create, dataset, analyst)
     from discreet.ledger.ledger import Ledger
@@ -466,8 +473,8 @@ def _in_memory(
 
 
 def _dataset_name(ledger: Ledger, dataset: str | None, *, create: bool) -> str:
-    """The dataset that is meant: the one named, the only one, or, in a new ledger's file, one
-    named after it. So a renamed file of data is never a new dataset by accident."""
+    """The name of the dataset: the one given, that of the only one, or, in a new ledger, one made
+    from the name of its file. So renaming a file of data never makes a new dataset by accident."""
     if dataset is not None:
         return dataset
     there = [one.name for one in ledger.datasets]
@@ -524,7 +531,7 @@ def left_of(account: Filter) -> Notion:
 
 
 def accounts_in_words(caps: Sequence[NamedFilter], plan: Plan) -> tuple[str, ...]:
-    """What a plan means for each account, by name if there are several."""
+    """What a plan costs each account, with its name if there are several."""
     return tuple(
         _account_in_words(cap.filter, plan, cap.name if len(caps) > 1 else "") for cap in caps
     )
@@ -548,8 +555,8 @@ def _account_in_words(account: Filter, plan: Plan, name: str) -> str:
 
 
 def planning_account(caps: Sequence[NamedFilter]) -> Filter:
-    """The account to plan for: a pure one if any is, since it refuses what needs a δ; else that
-    of the dataset."""
+    """The account to plan for: one that is pure, if any, since it refuses what needs a δ; otherwise
+    that of the dataset."""
     return next((c.filter for c in caps if isinstance(c.filter.limit, Pure)), caps[0].filter)
 
 
@@ -573,7 +580,7 @@ def notion_in_words(notion: Notion) -> str:
 def request_digest(query: Mapping[str, Any], **spend: object) -> str:
     """The digest of what was asked: the query and the spend, before anything is planned.
 
-    What is planned may also depend on what is left, so it would differ on a second try.
+    The plan may also depend on what is left of the budget, so it could differ on a second try.
     """
     given = {name: _exact(value, name) for name, value in spend.items() if value is not None}
     return canonical.digest({"query": dict(query), "spend": given})
@@ -606,7 +613,7 @@ def claim_for_choice(choice: ContributionChoice, *, rows: bool) -> Claim:
 
 
 def check_same_request(found: Entry, digest: str, key: str) -> None:
-    """A key stands for one question."""
+    """Refuse a key that was used for another question."""
     if found.digest != digest:
         raise Refused(
             f"the idempotency key {key!r} was used for another query or spend, in record "
@@ -615,7 +622,8 @@ def check_same_request(found: Entry, digest: str, key: str) -> None:
 
 
 def unanswered(found: Entry, key: str) -> Refused:
-    """Charged, and cut off: to compute it now would be a second look for one price."""
+    """The error for a release that was charged and cut off: computing it now would look at the data
+    a second time for one price."""
     return Refused(
         f"the release under the idempotency key {key!r} was charged (record {found.number}) but "
         "its answer was never stored: it is still running, or was cut off. It is not computed "
@@ -642,7 +650,7 @@ _FAILED = (
 
 
 def guarded(work: Callable[[], T]) -> T:
-    """What `work` returns; whatever it raises becomes one constant sentence."""
+    """What `work` returns; whatever it raises becomes an error with a fixed message."""
     outcome: list[T] = []
     try:
         outcome.append(work())
@@ -656,7 +664,7 @@ def guarded(work: Callable[[], T]) -> T:
 
 
 def salt() -> int:
-    """64 random bits, which decide whose rows are kept, and only that."""
+    """64 random bits, which decide which rows are kept, and nothing else."""
     return record_released("salt", int(entropy().words(1)[0]))
 
 
@@ -678,7 +686,7 @@ def _drawn(plan: Plan) -> tuple[dict[str, Any], list[Output]]:
     source, keys = plan.query.table.source, plan.query.keys
     if plan.finder is not None:
         keys = _discovered(plan, source.measure(plan.request(salt())))
-        # From here on the keys are public, and what is kept of people is decided among them.
+        # From here on the keys are public, and only rows with one of them are considered.
     listed = keys if isinstance(keys, ListedKeys) else None
     if listed is not None and not len(listed):
         columns: Any = {measure: _nothing(measure) for measure in plan.measures}
@@ -690,7 +698,7 @@ def _drawn(plan: Plan) -> tuple[dict[str, Any], list[Output]]:
 
 
 def _discovered(plan: Plan, exact: Exact) -> ListedKeys:
-    """The keys that enough people hold, in order: that of the data would tell."""
+    """The keys that enough people hold, sorted: their order in the data would reveal something."""
     assert plan.finder is not None and exact.keys is not None
     record_found_keys(plan.finder, exact)
     kept = np.flatnonzero(plan.finder.mechanism.release(exact.columns[Units()]))
@@ -711,11 +719,11 @@ def _table(frame: dict[str, Any], outputs: list[Output]) -> Any:
     for output in outputs:
         columns[output.name] = _array(output)
         columns[output.error_name] = pa.array(np.asarray(output.error, np.float64))
-    return pa.table(columns).combine_chunks()  # how it is cut could depend on data
+    return pa.table(columns).combine_chunks()  # how it is cut into chunks could depend on data
 
 
 def _array(output: Output) -> Any:
-    """Of a type that the plan decides, whatever the values are."""
+    """The values as an array whose type depends on the plan, never on the values."""
     import pyarrow as pa
 
     if output.listed is not None:
@@ -744,7 +752,7 @@ def _infos(plan: Plan, outputs: list[Output]) -> list[ColumnInfo]:
 
 
 def _notes(plan: Plan) -> Iterator[str]:
-    """What ± does not cover: it is about noise."""
+    """What ± does not cover, since it is only about noise."""
     quantiles = [one for _, one in plan.query.aggregates if isinstance(one, Quantile)]
     limit, unit = plan.query.table.limit, plan.query.table.unit.column
     if limit is not None and limit.max_rows is not None:
@@ -778,7 +786,7 @@ def _suppressed(plan: Plan) -> str | None:
     )
 
 
-# -- bounds that are not known, released -----------------------------------------------------------
+# -- private bounds, where none are known ----------------------------------------------------------
 
 
 _SURE = Fraction(95, 100)
@@ -792,7 +800,7 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(query: Query, result: Result) -> Bounds:
-    """The two ends, as whole numbers for a column of those."""
+    """The two ends, as whole numbers for a column of whole numbers."""
     frame = result.to_arrow()
     lower, upper = frame["lower"][0].as_py(), frame["upper"][0].as_py()
     ((_, asked),) = query.aggregates
@@ -803,10 +811,10 @@ def bounds_of(query: Query, result: Result) -> Bounds:
 
 
 class ContributionChoice:
-    """Which bound on groups, or on rows in a group, leaves most people whole.
+    """Chooses a bound on groups, or on rows in a group, under which most people lose no rows.
 
-    Each person counts once, by how many they have, so the choice is a quantile of people: that
-    of their share `coverage`, among 1, 2, ... `most`.
+    Each person counts once, by how many groups or rows they have, so the choice is a quantile over
+    people: the one for the share `coverage`, among 1, 2, ... `most`.
     """
 
     def __init__(self, grouped: Grouped, spend: Spend, *, coverage: Number, most: int) -> None:
@@ -821,7 +829,7 @@ class ContributionChoice:
         self.most = integer(most, name="most", minimum=2)
         share = probability(coverage, name="coverage")
         money = _currency(spend)
-        # One person is one value; to be replaced is to leave and to come.
+        # One person is one value; replacing a person removes one value and adds another.
         rows = grouped.table.relation.add_remove_steps
         self.mechanism = Quantiles(probabilities=[share], rows=rows, **money.for_choice)
         self.mechanism.check(self.most)
@@ -848,7 +856,7 @@ class ContributionChoice:
         )
 
     def choose(self, *, rows: bool) -> int:
-        """Touch the data, and choose."""
+        """Touch the data and choose the bound."""
 
         def work() -> int:
             source = self.grouped.table.source
@@ -887,18 +895,18 @@ def _currency(spend: Spend) -> SpendAmount:
     return SpendAmount("epsilon", spend.epsilon)
 
 
-# -- what a release tells the auditor when it is replayed ------------------------------------------
-# The exact values that meet each mechanism.
+# -- what a release reports to the auditor when it is replayed -------------------------------------
+# The exact values that reach each mechanism.
 #
-# Outside of a replay nothing is recorded, and everything here returns what it was given. In one,
+# Outside a replay nothing is recorded, and everything here returns what it was given. In a replay,
 # exact values go to the recorder, in memory, and nowhere else.
 
 
-_SALT = "salt"  # decides whose rows are kept, and is drawn without a look at them
+_SALT = "salt"  # decides which rows are kept, and is drawn without looking at them
 
 
 def record_released(name: str, output: T) -> T:
-    """What was released or drawn: in the second run of a replay, what the first one had."""
+    """The output, which is recorded; in the second run of a replay, the output of the first run."""
     recorder = current()
     return output if recorder is None else recorder.released(name, output, drawn=name == _SALT)
 
@@ -908,10 +916,10 @@ def draw_noise(plan: Plan, columns: Mapping[Measure, Any]) -> Noisy:
     recorder = current()
     if recorder is None:
         return plan.draw(columns)
-    question = query_document(plan.query)  # a filter by a value of the data looks like any other
+    question = query_document(plan.query)  # so that a question that depends on data is noticed
     for part, one in plan.bought.items():
         if isinstance(one, Finder):
-            continue  # noted when keys were found
+            continue  # recorded when the keys were found
         exact = (
             one.part.exact(columns)
             if isinstance(one, AddedNoise)
@@ -930,7 +938,7 @@ def draw_noise(plan: Plan, columns: Mapping[Measure, Any]) -> Noisy:
 
 
 def record_found_keys(finder: Finder, exact: Exact) -> None:
-    """People by key, before those that enough of them hold are kept."""
+    """Record the number of people by key, before the keys that enough people hold are chosen."""
     recorder = current()
     if recorder is None or exact.keys is None:
         return
@@ -946,14 +954,14 @@ def record_found_keys(finder: Finder, exact: Exact) -> None:
 
 
 def record_choice(name: str, counts: Any, mechanism: Quantiles) -> None:
-    """People by their groups or rows, before a bound is chosen."""
+    """Record the number of people by their groups or rows, before a bound is chosen."""
     recorder = current()
     if recorder is not None:
         recorder.reached(name, counts, sensitivity={"l1": mechanism.rows}, noise=mechanism)
 
 
 def declared_sensitivity(one: AddedNoise | Chooser | Finder) -> Declared:
-    """How far one person may move what reaches a mechanism, as the mechanism was told."""
+    """How far one person may move what reaches a mechanism, as declared to that mechanism."""
     match one:
         case AddedNoise(mechanism=Laplace(sensitivity=told, largest=largest), sensitivity=moved):
             linf, l1 = min(moved.linf, largest), min(moved.l1, told)
@@ -962,10 +970,10 @@ def declared_sensitivity(one: AddedNoise | Chooser | Finder) -> Declared:
             l2 = min(moved.l2, told)
             return {"l0": moved.l0, "linf": moved.linf, "l1": moved.l1, "l2": l2}
         case Chooser(mechanism=Quantiles(rows=rows), times=times):
-            # Someone with fewer rows in a group bears less on it, in proportion.
+            # Someone with fewer rows in a group influences its choice less, in proportion.
             return {"l1": rows * times}
         case Chooser(mechanism=TopK(rows=rows, monotone=monotone), times=times):
-            # Only by how much counts move apart matters to a choice between them.
+            # For a choice between counts it only matters how far they move apart.
             return {"linf": rows, "range": rows * times * (1 if monotone else 2)}
         case Finder(mechanism=mechanism):
             return {"linf": Fraction(1), "l0": mechanism.max_groups}
@@ -976,7 +984,7 @@ def declared_sensitivity(one: AddedNoise | Chooser | Finder) -> Declared:
 
 
 def certificate_of(*, entry: Entry, result: Result, ledger: str | None, key: Any) -> Certificate:
-    """What was charged and what was released, as a document for others."""
+    """The certificate of what was charged and what was released."""
     from discreet.certificate import certify
 
     return certify(entry=entry, frame=result.frame, columns=result.columns, ledger=ledger, key=key)
@@ -997,7 +1005,7 @@ _INSTEAD: Final = {
 
 
 def missing(name: str, known: Iterable[str]) -> AttributeError:
-    """What is said where a session has no such name.
+    """The error where a session has no such name.
 
     >>> print(missing("left", ["remaining", "spent"]))
     a session has no 'left'; session.remaining is what is left, session.spent what was charged
@@ -1005,11 +1013,11 @@ def missing(name: str, known: Iterable[str]) -> AttributeError:
     return unknown("a session", name, known, _INSTEAD.get(name, ""))
 
 
-# -- the module, called by those who mean the class ------------------------------------------------
+# -- the module, in case it is called instead of the class -----------------------------------------
 
 
 class _Module(ModuleType):
-    """A module that is called by those who mean the class in it."""
+    """A module that, when it is called, points to the class that was meant."""
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         raise TypeError(

@@ -34,17 +34,18 @@ def table(
     """A table of people to ask questions about.
 
     ``source`` is a path or glob (Parquet, CSV), a pandas, Polars or Spark DataFrame, an Arrow
-    table, a DuckDB relation or any Ibis table. ``unit`` names the column that
-    says whose row it is; without it, a row is a person. ``relation`` says what stays hidden:
-    whether a person is there at all ("add-remove"), or what their rows say ("replace", where
-    the number of people is public).
+    table, a DuckDB relation or any Ibis table. ``unit`` names the column that says whose row it
+    is; without it, each row is a person. ``relation`` says what stays hidden: whether a person is
+    there at all ("add-remove"), or what their rows say ("replace", where the number of people is
+    public).
 
     Types come from the file or table. The cells of a CSV file are text, which takes the type it
-    is used as; ``schema`` fixes types, as in ``schema={"age": "integer"}``, and ``delimiter`` says
-    what stands between cells. Rows are read when something is released, and now only where the
-    schema declares a domain, ``schema={"age": {"type": "integer", "domain": (0, 120)}}``: a table
-    with a value outside is refused, and sums with bounds around it are faster. Of the engines that
-    Ibis knows, others than DuckDB, Spark and PostgreSQL need ``untested=True``.
+    is used as; ``schema`` fixes types, as in ``schema={"age": "integer"}``, and ``delimiter`` is
+    the character between cells. Rows are read when something is released, and now only if the
+    schema declares a domain, as in ``schema={"age": {"type": "integer", "domain": (0, 120)}}``: a
+    table with a value outside it is refused, and sums with bounds around it are faster. Of the
+    engines that Ibis supports, those other than DuckDB, Spark and PostgreSQL need
+    ``untested=True``.
 
     >>> import pyarrow as pa
     >>> people = table(pa.table({"id": [1, 1, 2], "days": [3, 5, 8]}), unit="id")
@@ -82,11 +83,11 @@ def table(
 
 @spelled
 def public(table: Any) -> PublicTable:
-    """Say that a table is public: anybody may see all of it, and it holds nothing about people.
+    """Declare that a table is public: anybody may see all of it, and it holds nothing about people.
 
     ``table`` is a path or glob (Parquet, CSV), a data frame, an Arrow or Ibis table, or a dict of
-    lists. What ``join`` looks up, and keys that are not listed one by one, must be said to be
-    public here: they are read now, as they are, and are not protected.
+    lists. What ``join`` looks up, and keys that are not listed one by one, must be declared public
+    here: such a table is read now, as it is, and is not protected.
 
     >>> wards = public({"ward": ["A", "B"], "floor": [1, 2]})
     >>> wards
