@@ -4,7 +4,7 @@ Nothing else is stored. A total that is not written down cannot disagree with th
 process that has read up to some record needs only what came after it.
 
 Journals are long and their charges mostly alike, so equal ones are counted and added up at once.
-That is the sum that one by one would give as long as it is exact; where denominators grow so
+As long as sums are exact, that gives the same as adding one by one; where denominators grow so
 long that sums are rounded, charges are added in order.
 """
 
@@ -29,7 +29,7 @@ from discreet.numeric.short_fractions import EXACT_BITS
 
 @dataclass
 class AccountState:
-    """An account, and what was read of it."""
+    """An account, and what was read of it so far."""
 
     number: int  # of the record that opened it
     kind: str  # "group", "dataset" or "analyst"
@@ -49,12 +49,12 @@ class AccountState:
 
     @property
     def words(self) -> str:
-        """For messages."""
+        """The account as messages name it."""
         return f'{self.kind} "{self.name}"'
 
     @property
     def filter(self) -> Filter | None:
-        """Caps and sums, as of the last time that everything read was added up."""
+        """The cap and the sums, as of the last ``settle``."""
         return self._filter
 
     def note(self, amount: str, slack: str) -> None:
@@ -77,7 +77,7 @@ class AccountState:
         self._filter = self._added(self._filter, charge)
 
     def settle(self) -> None:
-        """Add up what was read, and hold it against the cap: all of it, or nothing changes."""
+        """Add up what was read and check it against the cap; if that fails, nothing changes."""
         account = self._filter
         for (amount, slack), times in self._waiting.items():
             one = charge_of(amount, slack)
@@ -109,7 +109,7 @@ def charge_of(amount: str, slack: str) -> Charge:
 
 
 class _Chain(NamedTuple):
-    """What a charge of an analyst to a dataset bears on."""
+    """The accounts that a charge of an analyst to a dataset counts against."""
 
     accounts: list[AccountState]
     numbers: list[int]
@@ -155,7 +155,7 @@ class LedgerState:
         return [name for kind, of, name in self.names if (kind, of) == ("analyst", dataset)]
 
     def apply(self, row: tuple[int, str | None, str, str, str]) -> None:
-        """Read the next record, or say where the journal is damaged."""
+        """Read the next record; the error says where the journal is damaged."""
         number = self.number + 1
         try:
             self._apply(number, read_record(row, number, self.hash))
@@ -174,7 +174,7 @@ class LedgerState:
         self.number, self.hash = number, digest
 
     def settle(self) -> None:
-        """Add up what was read, and hold it against the caps."""
+        """Add up what was read, and check it against the caps."""
         for account in self.accounts.values():
             account.settle()
 
@@ -236,12 +236,12 @@ class LedgerState:
         self.names[kind, dataset, name] = number
 
 
-# -- accounts to look at, and names as they are given ----------------------------------------------
+# -- accounts, as users see them -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Account:
-    """A group, a dataset or an analyst: who they are, their cap, and what is spent of it."""
+    """A group, a dataset or an analyst, with its cap and what is spent of it."""
 
     kind: str  #: "group", "dataset" or "analyst"
     name: str
@@ -255,7 +255,7 @@ class Account:
 
     @classmethod
     def of(cls, kept: AccountState, state: LedgerState) -> Account:
-        """As it is now."""
+        """The account in this state of the ledger."""
         return cls(
             kept.kind,
             kept.name,

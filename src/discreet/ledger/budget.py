@@ -28,7 +28,7 @@ Budget: TypeAlias = Pure | ZCDP | GDP | Approx
 
 @dataclass(frozen=True)
 class Cap:
-    """A budget, and what it is kept as: one number that adds up, and a slack for δ₀ beside it.
+    """A budget, and the form it is accounted in: one number that adds up, and a slack for δ₀.
 
     An (ε, δ) budget is kept as the ρ that implies it together with the slack, so the split of
     its δ is fixed, and written down, when the account is opened.
@@ -65,7 +65,7 @@ class Cap:
         return Filter(limit=self.limit, slack=self.slack)
 
     def check_stated_as(self, budget: Budget, slack: Number | None, *, whose: str) -> None:
-        """Refuse another budget than this one, and another slack if one is given."""
+        """Refuse any budget other than this one, and any other slack if one is given."""
         if budget != self.budget or (slack is not None and _slack(slack) != self.slack):
             raise Refused(
                 f"the cap of the {whose} is {self}, and {Cap.read(budget, slack)} was given: a "
@@ -73,7 +73,7 @@ class Cap:
             )
 
     def to_document(self) -> dict[str, Any]:
-        """For the journal."""
+        """The cap as a document for the journal."""
         return {
             "budget": json.loads(self.budget.to_json()),
             "limit": json.loads(self.limit.to_json()),
@@ -82,7 +82,7 @@ class Cap:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Cap:
-        """As the journal has it."""
+        """Read a cap from the journal's document."""
         budget, limit = (
             Guarantee.from_json(canonical.text(document[name])) for name in ("budget", "limit")
         )
@@ -115,11 +115,11 @@ def _slack(slack: Number) -> Fraction:
     return Fraction(0) if slack == 0 else probability(slack, name="slack")
 
 
-# -- what a session needs of a budget --------------------------------------------------------------
+# -- what a session needs from a budget ------------------------------------------------------------
 
 
 class SessionBudget(Protocol):
-    """Where a session's budget is kept: one dataset's, as one analyst may spend it."""
+    """Where a session's budget is kept: that of one dataset, as one analyst may spend it."""
 
     @property
     def dataset(self) -> str:
@@ -133,7 +133,7 @@ class SessionBudget(Protocol):
 
     @property
     def ledger(self) -> str | None:
-        """The id of the ledger, if it is one that outlives the process."""
+        """The id of the ledger, if the budget is kept in one."""
         ...
 
     @property
@@ -164,12 +164,12 @@ class SessionBudget(Protocol):
         ...
 
     def own(self, entry: Entry | int) -> Entry | None:
-        """The charge, or that with this number, as it was recorded here; none if it is one of
+        """The charge, given itself or by its number, as it was recorded here; None if it belongs to
         another ledger or dataset."""
         ...
 
     def reply(self, entry: Entry) -> bytes | None:
-        """What was released for a charge; nothing if the release did not come to its end."""
+        """What was released for a charge; None if the release was never completed."""
         ...
 
 
@@ -177,7 +177,7 @@ class SessionBudget(Protocol):
 
 
 class MemoryBudget:
-    """Caps and charges of one session, safe between threads.
+    """The cap and the charges of one session; several threads may use it.
 
     A copy in another process would have a budget of its own, and the two together could spend
     twice as much. So a forked copy refuses to charge, and copying and pickling are refused.

@@ -1,9 +1,9 @@
 """The sealed head: which record is the last, kept apart from the journal.
 
-A journal that lost its last records is still a chain without a flaw. The head knows better: it
-is written after each commit, under the lock, so the journal may be ahead of it (a crash or a
-power cut came between the two) but never behind. With a key it is signed, and then nobody without
-the key can rewrite the journal and a head that goes with it.
+A journal that lost its last records is still an unbroken chain; the head shows that they are
+missing. It is written after each commit, under the lock, so the journal may be ahead of it (if a
+crash or a power cut came between the two) but never behind. With a key it is signed, and then
+nobody without the key can rewrite the journal and a head that goes with it.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Head:
         return canonical.text(told).encode()
 
     def sealed(self, key: Any) -> Head:
-        """The same, signed as a head."""
+        """This head, with its signature."""
         return replace(self, signature=signing.sign(key, self.message("head")))
 
     def to_text(self) -> str:
-        """For the head's file or table."""
+        """The text that is stored in the head's file or table."""
         return canonical.text(
             {
                 "hash": self.hash,
@@ -64,7 +64,7 @@ class Head:
 
     @classmethod
     def from_text(cls, text: str) -> Head:
-        """As it was written."""
+        """Read a head from the text of ``to_text``."""
         fields = json.loads(text)
         return cls(fields["ledger"], fields["number"], fields["hash"], fields["signature"])
 
@@ -80,18 +80,18 @@ class HeadFile:
 
     @contextmanager
     def locked(self, *, create: bool = False) -> Iterator[int]:
-        """The open file, while no other process has it: whoever writes to the ledger must."""
+        """The open file, locked against other processes; every writer to the ledger holds it."""
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
         descriptor = os.open(self.name, flags, 0o600)
         try:
             _lock(descriptor)
             yield descriptor
         finally:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # also where a fork has doubled the descriptor
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # even if a fork has duplicated the descriptor
             os.close(descriptor)
 
     def read(self, descriptor: int, *, unfinished: bool = False) -> Head | None:
-        """The head; nothing if none was ever written; refused if none can be read.
+        """The head; None if none was ever written; refused if none can be read.
 
         Where the ledger may be `unfinished`, the first write of the head may have failed midway;
         its second slot is written with the first record.
@@ -108,10 +108,10 @@ class HeadFile:
     def write(self, descriptor: int, head: Head) -> None:
         """Put the head into the slot that is not the newest.
 
-        It is synced, but not ten times in a tenth of a second: the record itself is on disk by
-        now, so after a power cut the head may only be too old, which is no damage.
+        It is synced at most once in a tenth of a second: the record itself is on disk by now, so
+        after a power cut the head can at worst be too old, which does no damage.
         """
-        slot = self._read[2]  # as it was read under this lock
+        slot = self._read[2]  # as read under this lock
         text = head.to_text()
         content = f"{text}\n{_checksum(text)}\n".encode().ljust(SLOT, b" ")
         if os.pwrite(descriptor, content, slot * SLOT) != SLOT:
@@ -158,8 +158,8 @@ def _newest(content: bytes) -> tuple[Head | None, int]:
 
 
 def _is_torn(head: Head, other: Head | None, slot: bytes) -> bool:
-    """Is the other slot not what it was before this head was written: an older head, or, before
-    the first record, nothing?"""
+    """Does the other slot differ from what it held before this head was written: an older head
+    or, before the first record, nothing?"""
     if head.number == 0:
         return slot.strip(b"\0") != b""
     return other is None or other.number >= head.number

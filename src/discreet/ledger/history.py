@@ -1,4 +1,4 @@
-"""What is charged, what a ledger remembers of it, and what all of it comes to."""
+"""Charges: what a release asks for, what a ledger records, and what all of them add up to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.numeric.exact import Number
 
 @dataclass(frozen=True)
 class Claim:
-    """What a release asks to be charged for: all of it known before data is touched."""
+    """What a release asks to be charged for; all of it is known before data is touched."""
 
     question: str  #: in words
     guarantee: Guarantee
@@ -41,7 +41,7 @@ class Cost(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The amount, without whose it is."""
+        """The amount, without the name of the account."""
         return in_words(self.notion, self.amount, self.slack)
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """One charge: what was asked, by whom, what it promises, when. Never data."""
+    """One charge: what was asked, by whom and when, and what is promised. It never holds data."""
 
     number: int  #: its place in the journal
     time: datetime
@@ -64,11 +64,11 @@ class Entry:
     relation: Relation
     unit: str | None
     costs: tuple[Cost, ...]
-    hash: str | None  #: of the journal's record; none where the budget is kept in memory
+    hash: str | None  #: of the journal's record; None if the budget is kept in memory
 
     @property
     def mechanism_words(self) -> tuple[str, ...]:
-        """The mechanisms, one a line, with their exact numbers."""
+        """The mechanisms, one per line, with their exact numbers."""
         return tuple(_in_words(mechanism) for mechanism in self.mechanisms)
 
 
@@ -91,7 +91,7 @@ def _in_words(mechanism: dict[str, Any]) -> str:
 
 
 def already_used(key: str | None) -> Refused:
-    """Two releases at once under one key: only one of them may go on."""
+    """The error for a second release under a key whose first release is still running."""
     return Refused(
         f"the idempotency key {key!r} is in use by another release: ask again for its answer"
     )
@@ -124,7 +124,7 @@ def read_question(question: object) -> str:
 
 
 def read_key(key: object) -> str | None:
-    """An idempotency key at the door."""
+    """An idempotency key, checked when it is passed in."""
     if key is None or (isinstance(key, str) and 0 < len(key) <= _LONGEST and key.isprintable()):
         return key
     raise InvalidArgument(
@@ -148,7 +148,7 @@ _ADAPTIVE = (
 
 @dataclass(frozen=True)
 class Replay:
-    """A journal run through the tight accountant."""
+    """All charges of a history, composed by the tight accountant."""
 
     guarantee: Guarantee
     is_guarantee: bool
@@ -196,8 +196,8 @@ class History(Sequence[Entry]):
         """All charges composed by their privacy-loss distributions, which is tight.
 
         It is a guarantee for one release, or if all spends were fixed before the first answer
-        was seen, which only the caller can know: say ``fixed_in_advance=True`` if it is so.
-        Otherwise it is an estimate, and says so.
+        was seen, which only the caller can know: pass ``fixed_in_advance=True`` if they were.
+        Otherwise it is an estimate, and is labelled as one.
 
         >>> import discreet as dp, pyarrow as pa
         >>> people = dp.table(pa.table({"age": [34, 51, 28]}))

@@ -1,6 +1,6 @@
-"""The journal of a ledger: read up to now, added to, charged, verified.
+"""The journal of a ledger: reading it, adding records and charges, and verifying it.
 
-Every cap is checked where it is charged.
+Every cap is checked in the transaction that charges it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Journal:
     def __init__(self, store: Store, key: Any) -> None:
         self.store = store
         self.key = key
-        self.id = ""  # of the ledger, as its head has it
+        self.id = ""  # of the ledger, as written in its head
         self.state = LedgerState()
-        self._seen: Head | None = None  # a head that was checked
+        self._seen: Head | None = None  # the head that was checked last
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -62,10 +62,10 @@ class Journal:
         return tuple(entry for entry in self.entries() if entry.number not in answered)
 
     def catch_up(self, transaction: Transaction) -> LedgerState:
-        """Read what was added since, and hold it against the head.
+        """Read what was added since, and compare it with the head.
 
-        While that lasts there is no state: whatever interrupts it, half of it is not kept, and
-        the next use reads everything anew.
+        Meanwhile there is no state: if anything interrupts the reading, half a state is not kept,
+        and the next use reads everything anew.
         """
         state, self.state = self.state, LedgerState()
         seen, self._seen = self._seen, None
@@ -122,19 +122,19 @@ class Journal:
             return 0 if wanted is None else self._append(state, transaction, wanted).number
 
     def migrate(self) -> None:
-        """Bring the tables of an older version to this one, which is itself a record."""
+        """Bring the tables of an older version to this one, and record that in the journal."""
         with self.store.reading() as transaction:
             if transaction.version() == transaction.newest:
                 return
         with self.store.writing() as transaction:
             state, version = self.catch_up(transaction), transaction.version()
-            if version < transaction.newest:  # nobody else was faster
+            if version < transaction.newest:  # unless another process did it first
                 transaction.upgrade(version)
                 fields = {"from": version, "kind": "migration", "to": transaction.newest}
                 self._append(state, transaction, fields)
 
     def charge(self, dataset: int, analyst: int | None, claim: Claim) -> Entry:
-        """Check every cap above and write the charge, in one transaction."""
+        """Check every cap that applies and write the charge, in one transaction."""
         known = self.state if self.state.number else self.current()
         prices = [
             account.cap.opened.price(claim.guarantee)
@@ -173,7 +173,7 @@ class Journal:
 
     def _take(self, state: LedgerState, record: Record, fields: dict[str, Any]) -> None:
         """Count a charge of our own, so that the next one need not read it. Until it is durable
-        there is no state: if it does not become so, the next use reads everything anew."""
+        there is no state: if writing it fails, the next use reads everything anew."""
         self.state = LedgerState()
         state.accept(record.number, record.hash, fields)
 
@@ -186,7 +186,7 @@ class Journal:
             self._append(state, transaction, fields, token=reply_token(charge))
 
     def entry(self, number: int) -> Entry | None:
-        """The charge of this number; none if it is not one."""
+        """The charge with this number; None if that record is not a charge."""
         with self.store.reading() as transaction:
             state = self.catch_up(transaction)
             row = transaction.row(number)
@@ -243,22 +243,22 @@ class Journal:
 
 
 def is_charge(row: Row) -> bool:
-    """Is this record a charge? Inside of JSON's strings a quote has a backslash."""
+    """Is this record a charge? Inside a JSON string a quote has a backslash, so none can match."""
     return '"kind":"charge"' in row[2]
 
 
 def is_reply(row: Row) -> bool:
-    """Is it an answer's?"""
+    """Is this record that of an answer?"""
     return '"kind":"reply"' in row[2]
 
 
 def reply_token(charge: int) -> str:
-    """Under which the record of a reply is filed, so that a charge has one at most."""
+    """The token that the record of a reply is filed under, so that a charge has at most one."""
     return canonical.digest(["reply", charge])
 
 
 def entry_of(row: Row, state: LedgerState, claim: Claim | None = None) -> Entry:
-    """A charge as its record tells it; the claim is read from it too, unless it is at hand."""
+    """The charge that a record describes; its claim is read from it too, unless it is given."""
     fields = json.loads(row[2])
     claim = _claim(row[3], fields["digest"]) if claim is None else claim
     analyst = fields["analyst"]
@@ -322,7 +322,7 @@ def _fits(account: AccountState, price: Charge) -> None:
 
 
 def _check_seal(state: LedgerState, transaction: Transaction) -> None:
-    """Behind the sealed head, each record must have a seal of its own."""
+    """Check the signature of the record just read, which every record after the sealed head has."""
     record = Head(state.id, state.number, state.hash)
     signature = transaction.seal(record.number)
     if not signing.is_signed(state.public_key or "", record.message("record"), signature):
@@ -369,7 +369,7 @@ class LedgerBudget:
 
     @property
     def caps(self) -> tuple[NamedFilter, ...]:
-        """Every cap above, as it is now; the dataset's first."""
+        """Every cap that a charge must stay within, as it is now; the dataset's first."""
         accounts = self.journal.current().above(self.data.number, self._analyst)
         return tuple(NamedFilter(k.words, k.filter) for k in accounts if k.filter is not None)
 
@@ -397,7 +397,7 @@ class LedgerBudget:
         return self.journal.filed(token_of(self.data.number, self._analyst, key))
 
     def own(self, entry: Entry | int) -> Entry | None:
-        """The charge as the journal has it, if it is one of this dataset."""
+        """The charge as recorded in the journal, if it belongs to this dataset."""
         number = entry if isinstance(entry, int) else entry.number
         found = self.journal.entry(number)
         if found is None or found.dataset != self.dataset:
@@ -414,13 +414,13 @@ class LedgerBudget:
 
 @dataclass(frozen=True)
 class LedgerVerification:
-    """What was checked, and what the last record is: worth noting down elsewhere."""
+    """What was checked, and which record is the last, which is worth noting down elsewhere."""
 
     records: int
     charges: int
     stranded: int  #: charged, and never answered
     head: tuple[int, str]
-    public_key: str | None  #: that the records are signed with
+    public_key: str | None  #: the records are signed with it
     sentences: tuple[str, ...]
 
     @property
@@ -433,7 +433,7 @@ class LedgerVerification:
 
 
 def verify_journal(journal: Journal) -> LedgerVerification:
-    """Check everything that can be checked; `LedgerDamaged` says where something is wrong."""
+    """Check everything that can be checked; a `LedgerDamaged` says where something is wrong."""
     fresh = Journal(journal.store, None)
     with journal.store.reading() as transaction:
         state = fresh.catch_up(transaction)

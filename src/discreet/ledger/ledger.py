@@ -30,8 +30,8 @@ class Ledger:
     """A budget that outlives the process: who may spend how much, and everything that was spent.
 
     ``location`` is the path of a file (SQLite) or the address of a PostgreSQL database, as in
-    ``"postgresql://user@host/database"``. A missing ledger is made only with ``create=True``,
-    which opens one that is there. Opening reads and checks the whole journal, and refuses it
+    ``"postgresql://user@host/database"``. A missing ledger is made only with ``create=True``;
+    an existing one is opened. Opening reads and checks the whole journal, and refuses it
     (`LedgerDamaged`) if anything is missing, doubled, moved or edited. ``key`` is the path of an
     Ed25519 private key, made by ``discreet key create``: with one, every record is signed, and
     ``public_key`` is enough to see that a ledger is the one that was made with it.
@@ -84,11 +84,11 @@ class Ledger:
 
     @property
     def id(self) -> str:
-        """What tells ledgers apart: 32 random digits."""
+        """The identity of the ledger: 32 random digits."""
         return self._journal.id
 
     def close(self) -> None:
-        """Let go of the file or database."""
+        """Close the file or database."""
         self._journal.store.close()
 
     def __enter__(self) -> Self:
@@ -126,8 +126,8 @@ class Ledger:
         slack: Number | None = None,
         relation: Relation | str = Relation.ADD_REMOVE,
     ) -> Account:
-        """A cap above several datasets that hold the same people: what all of them together may
-        cost one person. Datasets join it when they are added, by its ``name``.
+        """Add a cap for several datasets that hold the same people: the most that all of them
+        together may cost one person. Datasets join it by its ``name`` when they are added.
 
         ``budget`` is the cap: ``dp.Pure(3)``, ``dp.ZCDP``, ``dp.GDP`` or ``dp.Approx``.
         ``slack`` is the part of δ for mechanisms that fail outright with a small probability; half
@@ -153,14 +153,14 @@ class Ledger:
         relation: Relation | str = Relation.ADD_REMOVE,
         groups: Iterable[str] = (),
     ) -> Account:
-        """A dataset with its cap, which is fixed from now on: adding rows changes nothing.
+        """Add a dataset with its cap, which is fixed from now on, even if rows are added later.
 
         ``name`` is what sessions call it; ``budget`` is the cap, as in ``dp.Pure(3)``.
         ``slack`` is the part of δ for mechanisms that fail outright with a small probability; half
         of an ``Approx`` budget's δ, and 0 for others, if left out.
         ``unit`` names the column that says whose row it is, if a row is not a person;
-        ``relation`` says what stays hidden; ``groups`` are the names of groups that it joins, added
-        before. One that is there already must have the same.
+        ``relation`` says what stays hidden; ``groups`` are the names of the groups that it joins,
+        which must exist. If the dataset exists already, all of this must be the same.
         """
         cap, neighbours = Cap.read(budget, slack), Relation.parse(relation)
         state = self._journal.current()
@@ -186,7 +186,7 @@ class Ledger:
         budget: Budget | None = None,
         slack: Number | None = None,
     ) -> Account:
-        """Someone who may ask about a ``dataset``, with a cap of their own if one is given.
+        """Add someone who may ask about a ``dataset``, with a cap of their own if one is given.
 
         ``name`` is who asks; ``budget`` and ``slack`` are the cap, as in ``add_dataset``. The
         dataset's cap binds whatever the caps of its analysts add up to.
@@ -204,7 +204,7 @@ class Ledger:
     # -- charges ---------------------------------------------------------------------------------
 
     def purse(self, dataset: str, analyst: str | None = None) -> LedgerBudget:
-        """What a session of this analyst charges."""
+        """The budget that a session of this analyst charges."""
         state = self._journal.current()
         data = find_account(state, "dataset", None, dataset)
         who = None if analyst is None else find_account(state, "analyst", data.number, analyst)
@@ -259,7 +259,7 @@ class Ledger:
         )
 
     def entry(self, number: int) -> Entry | None:
-        """The charge with this ``number`` in the journal; none if it is not one."""
+        """The charge with this ``number`` in the journal; None if that record is not a charge."""
         return self._journal.entry(number)
 
     def plot(self, dataset: str, analyst: str | None = None) -> Plot:
@@ -297,7 +297,7 @@ class Ledger:
 
     def hash_of(self, number: int) -> str | None:
         """The hash of the record ``number``, counted from 1, to be compared with one noted
-        elsewhere; none if there is none."""
+        elsewhere; None if there is no such record."""
         with self._journal.store.reading() as transaction:
             self._journal.catch_up(transaction)
             row = transaction.row(number)
@@ -311,7 +311,7 @@ class Ledger:
 
     def _accounts(self, kind: str) -> tuple[Account, ...]:
         state = self._journal.current()
-        kept = tuple(state.accounts.values())  # at once: another thread may add one
+        kept = tuple(state.accounts.values())  # copied at once, since another thread may add one
         return tuple(Account.of(one, state) for one in kept if one.kind == kind)
 
     def _add(self, fields: dict[str, Any], budget: Budget | None, slack: Number | None) -> Account:
@@ -374,7 +374,7 @@ def find_account(state: LedgerState, kind: str, dataset: int | None, name: objec
 
 
 def find_analyst(state: LedgerState, dataset: int | None, name: str) -> None:
-    """An analyst of this dataset, or of any."""
+    """Refuse a name that is not an analyst of this dataset, or of any dataset if none is given."""
     people = [one for one in tuple(state.accounts.values()) if one.kind == "analyst"]
     there = [one.name for one in people if dataset in (None, one.dataset)]
     if name not in there:
@@ -390,7 +390,7 @@ def find_analyst(state: LedgerState, dataset: int | None, name: str) -> None:
 def check_group(
     group: AccountState, state: LedgerState, relation: Relation, unit: str | None
 ) -> None:
-    """What is added up must be the same promise to the same people."""
+    """Refuse a dataset whose promise, or the people it protects, differ from its group's."""
     if group.relation is not relation:
         raise RelationMismatch(
             f"the {group.words} adds up promises under {group.relation}, and the dataset is "

@@ -43,7 +43,7 @@ _COLOURS: Final = (
 
 
 def draw(entries: Sequence[Entry], *, dataset: str, account: Filter) -> Plot:
-    """Everything charged to one dataset, cumulated, a colour an analyst, the cap as a line."""
+    """Everything charged to one dataset, cumulated: one colour per analyst, the cap as a line."""
     alt = altair()
 
     rows, names = _steps(entries)
@@ -90,7 +90,7 @@ def _steps(entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _shown(entries: Sequence[Entry]) -> dict[str | None, str]:
-    """Under which name each analyst is drawn: those who spent least together as others."""
+    """The name each analyst is drawn under; those who spent least are drawn together as others."""
     sums: defaultdict[str | None, float] = defaultdict(float)
     for entry in entries:
         sums[entry.analyst] += float(entry.costs[0].amount)
@@ -100,7 +100,7 @@ def _shown(entries: Sequence[Entry]) -> dict[str | None, str]:
         alone = place < _MOST or len(largest) == _MOST + 1
         label = NOBODY if name is None else _short(name, _LONGEST)
         while alone and label in names.values():
-            label += "\u200b"  # takes no space: two names that are cut alike stay apart
+            label += "\u200b"  # has no width; it keeps apart two names that look the same once cut
         names[name] = label if alone else OTHERS
     return names
 
@@ -108,7 +108,7 @@ def _shown(entries: Sequence[Entry]) -> dict[str | None, str]:
 def _times(entries: Sequence[Entry]) -> tuple[datetime, datetime, list[datetime]]:
     """When the picture begins and ends, and when each charge was made.
 
-    The journal's order is what counts, so a clock that was set back stands still here.
+    The journal's order is what counts, so where the clock was set back, time stands still here.
     """
     times: list[datetime] = []
     for entry in entries:
@@ -195,7 +195,7 @@ def _words(account: Filter, total: Fraction, slack: Fraction) -> str:
 
 
 def _time_axis(entries: Sequence[Entry]) -> tuple[str, str]:
-    """What is written below the axis and at its ticks."""
+    """The title of the time axis, and the format of its ticks."""
     start, end, times = _times(entries)
     first, last = times[0], times[-1]
     days = f"{first:%Y-%m-%d}" + f" to {last:%Y-%m-%d}" * (first.date() != last.date())
@@ -219,7 +219,7 @@ def _sum(entries: Sequence[Entry]) -> Fraction:
 
 
 def _short(name: str, longest: int) -> str:
-    """Cut in the middle: names that begin alike often end differently."""
+    """A name cut in the middle, since names that begin alike often end differently."""
     name = text(name)
     end = (longest - 1) // 2
     return name if len(name) <= longest else f"{name[: longest - 1 - end]}…{name[-end:]}"

@@ -17,9 +17,9 @@ from typing import Any, Final
 from discreet.errors import LedgerDamaged
 from discreet.numeric import canonical
 
-# Millions of times, so without looking for spaces around it.
+# It is called millions of times, so it does not look for spaces around the document.
 _DECODE: Final = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-START: Final = "0" * 64  #: what stands for the hash before the first record
+START: Final = "0" * 64  #: stands for the hash before the first record
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Record:
 
     @property
     def row(self) -> tuple[int, str | None, str, str, str]:
-        """As the table has it."""
+        """The values for the table's columns."""
         return self.number, self.token, self.body, self.detail, self.hash
 
     @classmethod
@@ -61,7 +61,7 @@ def hash_of(body: str, detail: str) -> str:
 def read_record(
     row: tuple[int, str | None, str, str, str], number: int, previous: str
 ) -> dict[str, Any]:
-    """The body of a row, which must be the record of this number after that hash."""
+    """The body of a row, after checking that it is record ``number`` and follows that hash."""
     found, token, body, detail, digest = row
     if found != number:
         raise damaged(number, f"is missing, and record {found} follows")
@@ -79,7 +79,7 @@ def read_record(
 
 
 def damaged(number: int, what: str) -> LedgerDamaged:
-    """An error that says where."""
+    """The error for a damaged record, which says where it is."""
     return LedgerDamaged(
         f"record {number} of the ledger {what}. Nothing can be charged to it; restore the ledger "
         "and its head from a backup that is not older than the last release"
@@ -87,7 +87,7 @@ def damaged(number: int, what: str) -> LedgerDamaged:
 
 
 def token_of(dataset: int, analyst: int | None, key: str) -> str:
-    """An idempotency key, in its scope."""
+    """The token of an idempotency key, which holds for one dataset and analyst."""
     return canonical.digest([dataset, analyst, key])
 
 

@@ -1,8 +1,8 @@
-"""A ledger for teams: PostgreSQL, one writer at a time, each commit on disk before it is believed.
+"""A ledger for teams: PostgreSQL, one writer at a time, each commit on disk before it counts.
 
 The head is a row of its own, which a trigger lets only grow; it is written in the transaction of
-the record, so the two never differ. To see a whole database restored from an old backup, keep a
-certificate or the head of `discreet ledger verify` elsewhere.
+the record, so the two never differ. To notice that a whole database was restored from an old
+backup, keep a certificate or the head that `discreet ledger verify` prints elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from discreet.ledger.stores.store import (
     triggers,
 )
 
-_CREATION = 0x64697363  # a lock of our own: two must not create the tables at once
+_CREATION = 0x64697363  # a lock of our own, so that two processes never create the tables at once
 
 
 class PostgresStore:
@@ -54,13 +54,13 @@ class PostgresStore:
 
     @property
     def name(self) -> str:
-        """Where it is, without a password: who, which machine and which database."""
+        """Where it is, without a password: the user, the host and the database."""
         host = self._url.host or self._url.query.get("host", "")
         return f"postgresql://{self._url.username or ''}@{host}/{self._url.database or ''}"
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """A look at the journal."""
+        """A read-only transaction on the journal."""
         with in_our_words(self.name), self._transaction() as connection:
             # Head and journal as of one moment.
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -68,7 +68,7 @@ class PostgresStore:
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
-        """The same, while nobody else writes."""
+        """A transaction that may add records, while nobody else writes."""
         with in_our_words(self.name), self._transaction() as connection:
             connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
             connection.exec_driver_sql("LOCK TABLE discreet_journal IN SHARE ROW EXCLUSIVE MODE")
@@ -80,7 +80,7 @@ class PostgresStore:
                 connection.execute(head_table.update().values(values))
 
     def close(self) -> None:
-        """Let go of the database; the next use connects again."""
+        """Disconnect from the database; the next use connects again."""
         self._engine.dispose()
 
     # -- opening ---------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def _head(connection: sa.Connection) -> Head:
 
 
 def _check_triggers(connection: sa.Connection, version: int) -> None:
-    """Triggers and what they run must be ours: what was dropped may have let something pass."""
+    """Triggers and their functions must be ours: without one, a record may have been changed."""
     select = (
         "SELECT tgrelid::regclass::text, tgname, proname, prosrc FROM pg_trigger "
         "JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgenabled IN ('O', 'A') AND tgrelid IN ("

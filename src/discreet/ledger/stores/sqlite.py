@@ -1,4 +1,4 @@
-"""A ledger in a file: SQLite, in WAL mode, each commit on disk before it is believed."""
+"""A ledger in a file: SQLite, in WAL mode, each commit on disk before it counts."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from discreet.ledger.stores.store import (
 )
 
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cell_size_check=ON", "trusted_schema=OFF")
-# SQLite's own tables and indexes begin so, and nobody else's can; triggers and views are never its.
+# Only SQLite's own tables and indexes begin with sqlite_; triggers and views are never its own.
 _SHAPE = (
     "SELECT type, name, sql FROM sqlite_master "
     "WHERE type NOT IN ('table', 'index') OR substr(name, 1, 7) <> 'sqlite_'"
 )
 _MAGIC = b"SQLite format 3\0"
-_WAIT = 60  # seconds, for a program that is not ours; ours wait for the head's lock
+_WAIT = 60  # seconds, for other programs; our own processes wait for the head's lock
 
 
 class SqliteStore:
@@ -48,7 +48,7 @@ class SqliteStore:
         self.path = path
         self.name = str(path)
         self.mutex = threading.RLock()
-        self._wal = 0  # which file the -wal of this connection is
+        self._wal = 0  # identifies the -wal file of this connection
         self._head = HeadFile(path.with_name(path.name + ".head"))
         self._connection: sa.Connection | None = None
         self._engine = self._connect()
@@ -64,7 +64,7 @@ class SqliteStore:
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
-        """A look at the journal. The head is read first, so it is never ahead of what is seen."""
+        """A read-only transaction. The head is read first, so it is never ahead of the records."""
         with in_our_words(self.name), self._here():
             with open(self._head.path, "rb") as file:
                 head = self._head.read(file.fileno())
@@ -73,7 +73,7 @@ class SqliteStore:
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
-        """The same, while nobody else writes."""
+        """A transaction that may add records, while nobody else writes."""
         with in_our_words(self.name), self._here(), self._head.locked() as file:
             head = self._present(self._head.read(file))
             with self._transaction("BEGIN IMMEDIATE") as connection:
@@ -84,7 +84,7 @@ class SqliteStore:
                 self._head.write(file, transaction.following)
 
     def close(self) -> None:
-        """Let go of the file; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         if self._connection is not None:
             self._connection.close()
         self._connection, self._wal = None, 0
@@ -141,7 +141,7 @@ class SqliteStore:
             self._create(file, present)
 
     def _open(self, present: Head) -> bool:
-        """Check what is there; false if it was never finished."""
+        """Check the file that is there; false if its creation was never finished."""
         found = os.stat(self.path)
         if found.st_nlink > 1:
             raise Refused(
@@ -161,12 +161,13 @@ class SqliteStore:
             return True
 
     def _create(self, file: int, present: Head | None) -> None:
-        """Head first: a ledger without one is never a fresh one, whatever crashed when."""
+        """Write the head first: then a ledger without a head is never a new one, even if creation
+        was cut off by a crash."""
         if present is None:
             present = Head(os.urandom(16).hex(), 0, START)
             self._head.write(file, present)
         if not self.path.exists():
-            # Only then: to close a file that SQLite has open would drop its locks.
+            # Only if it is missing: closing a file that SQLite has open would drop its locks.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         sync_folder(self.path.parent)
         with self._transaction("BEGIN IMMEDIATE") as connection:
@@ -189,9 +190,11 @@ class SqliteStore:
     # -- the connection --------------------------------------------------------------------------
 
     def _check_kept(self) -> None:
-        """What was committed went into the -wal file that has that name, as every other process
-        reads it: a process that closes any file of the ledger's name, to copy it say, loses
-        SQLite's locks on it, and then another process may delete the -wal file under it."""
+        """Check that what was committed went into the -wal file that other processes read.
+
+        A process that opens and closes the ledger's file itself, for example to copy it, loses
+        SQLite's locks on it, and then another process may delete the -wal file that is in use.
+        """
         found = _file(f"{self.name}-wal")
         if found != self._wal or not found or _file(self.name) != self._file:
             self.close()
@@ -213,7 +216,7 @@ class SqliteStore:
 
     @contextmanager
     def _here(self) -> Iterator[None]:
-        """One thread at a time, and with the file that was opened."""
+        """Let one thread in at a time, and only if the file is still the one that was opened."""
         with self.mutex:
             if _file(self.name) != self._file or not _file(self._head.name):
                 raise LedgerDamaged(
@@ -239,7 +242,7 @@ class SqliteStore:
 
 
 def _file(path: str) -> int:
-    """Which file has this name; 0 if none has."""
+    """The inode of the file with this name; 0 if there is none."""
     try:
         return os.stat(path).st_ino
     except FileNotFoundError:
@@ -261,7 +264,7 @@ def _announce(connection: sa.Connection) -> None:
 
 
 def _check_tables(connection: sa.Connection) -> None:
-    """Tables and triggers must be exactly ours: what was dropped may have let something pass."""
+    """Tables and triggers must be exactly ours: without one, a record may have been changed."""
     found = frozenset(map(tuple, connection.exec_driver_sql(_SHAPE)))
     version = max((v for v in range(1, VERSION + 1) if _schema(v) <= found), default=0)
     if version == 0:

@@ -1,11 +1,11 @@
 """What every database of a ledger shares: its tables, and what one transaction reads and writes.
 
-A version of the tables is what it adds to the one before. A new ledger runs through all of them,
-an old one through those that it lacks, in one transaction with a record that says so; what is
-there is never rewritten. A change of what records or answers look like is a new version too.
-Triggers keep the tables append-only.
+Each version of the tables only adds to the one before. A new ledger runs through all versions, an
+old one through those that it lacks, in one transaction with a record that says so; existing tables
+are never rewritten. A change to the form of records or answers is a new version too. Triggers keep
+the tables append-only.
 
-The words of databases and disks that fail may quote what was written, so they are not passed on.
+The error messages of databases and disks may quote what was written, so they are not passed on.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from discreet.ledger.record import Record
 
 _METADATA: Final = sa.MetaData()
 
-# One row a version that this ledger has been brought to.
+# One row for each version that this ledger has been brought to.
 schema_table: Final = sa.Table(
     "discreet_schema",
     _METADATA,
     sa.Column("version", sa.Integer, primary_key=True, autoincrement=False),
 )
 # The record is `body` and `detail`; the body holds the hash of the record before, and `hash` is
-# that of this one. What the sums need is in the body, what explains them in the detail.
+# that of this one. The body has what the sums need, the detail what explains them.
 journal_table: Final = sa.Table(
     "discreet_journal",
     _METADATA,
@@ -49,7 +49,7 @@ journal_table: Final = sa.Table(
     sa.Column("detail", sa.Text, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
 )
-# What was released for a charge. The journal has its digest.
+# What was released for a charge. The journal holds its digest.
 replies_table: Final = sa.Table(
     "discreet_replies",
     _METADATA,
@@ -63,7 +63,7 @@ seals_table: Final = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("signature", sa.Text, nullable=False),
 )
-# The head where it cannot lie beside the database: one row, whose number only grows.
+# The head, where there is no file beside the database to hold it: one row, whose number only grows.
 head_table: Final = sa.Table(
     "discreet_head",
     _METADATA,
@@ -75,7 +75,7 @@ head_table: Final = sa.Table(
 VERSION: Final = 3
 _ADDED: Final = {1: (schema_table, journal_table), 2: (replies_table,), 3: (seals_table,)}
 
-# What PostgreSQL runs where a trigger fires, and where that is.
+# What PostgreSQL runs when a trigger fires; `triggers` says which one runs where.
 FUNCTIONS: Final = {
     "discreet_append_only": "BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END",
     "discreet_in_order": (
@@ -95,7 +95,7 @@ def table_names(version: int) -> list[str]:
 
 
 def statements(dialect: sa.Dialect, version: int) -> Iterator[str]:
-    """What brings a database from the version before to this one."""
+    """The statements that bring a database from the version before to this one."""
     for table in _ADDED[version]:
         yield str(CreateTable(table).compile(dialect=dialect)).strip()
     if dialect.name == "sqlite":
@@ -111,7 +111,7 @@ def _sqlite_triggers(version: int) -> Iterator[str]:
                 f"CREATE TRIGGER {table.name}_no_{verb} BEFORE {verb.upper()} ON {table.name} "
                 f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END"
             )
-    # INSERT OR REPLACE deletes without a delete trigger, so nothing that is there may come again.
+    # INSERT OR REPLACE deletes without a delete trigger, so no existing key may be inserted again.
     if version == 1:
         yield (
             "CREATE TRIGGER discreet_journal_in_order BEFORE INSERT ON discreet_journal "
@@ -130,7 +130,7 @@ def _sqlite_triggers(version: int) -> Iterator[str]:
 
 
 def triggers(version: int) -> dict[tuple[str, str], str]:
-    """What keeps PostgreSQL's tables append-only up to a version: (table, event), function."""
+    """The triggers that keep PostgreSQL's tables append-only: (table, events) to function."""
     change, remove = "UPDATE OR DELETE OR TRUNCATE", "DELETE OR TRUNCATE"
     kept = {
         ("discreet_journal", "INSERT"): "discreet_in_order",
@@ -141,7 +141,7 @@ def triggers(version: int) -> dict[tuple[str, str], str]:
 
 
 def trigger_name(table: str, events: str) -> str:
-    """What a trigger of PostgreSQL's is called."""
+    """The name of a trigger in PostgreSQL."""
     return f"{table}_on_{events.lower().replace(' or ', '_')}"
 
 
@@ -190,13 +190,13 @@ def _text(statement: sa.Select[Any] | sa.Insert) -> str:
 
 
 class Transaction:
-    """A look at the journal that nothing changes midway, and what is added at its end.
+    """A consistent view of the journal, and the records that are added at its end.
 
-    SQLAlchemy writes the SQL. To run it on SQLite takes it five times as long as SQLite itself,
-    so what every charge does goes there through the driver.
+    SQLAlchemy writes the SQL. Running it through SQLAlchemy takes five times as long as SQLite
+    itself needs, so the statements of every charge go straight to SQLite's driver.
     """
 
-    newest: Final = VERSION  # that tables can be brought to
+    newest: Final = VERSION  # the latest version that tables can be brought to
 
     def __init__(self, connection: sa.Connection, head: Head) -> None:
         self._connection = connection
@@ -235,7 +235,7 @@ class Transaction:
         return str(self._connection.execute(_SEAL, {"number": number}).scalar() or "")
 
     def append(self, record: Record, following: Head, seal: str | None) -> None:
-        """Add a record, with its signature if there is a key, after which the head is this."""
+        """Add a record, with its signature if there is a key; ``following`` is the new head."""
         if self._driver is not None:
             self._driver.execute(_text(_APPEND), record.row)
         else:
@@ -285,16 +285,16 @@ class Store(Protocol):
         ...
 
     def reading(self) -> AbstractContextManager[Transaction]:
-        """A look at the journal."""
+        """A read-only transaction on the journal."""
         ...
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """The same, while nobody else writes; what was added is durable, and the head written,
-        when it ends without an error."""
+        """A transaction that may add records, while nobody else writes. If it ends without an
+        error, the records are durable and the head is written."""
         ...
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connection to the database."""
         ...
 
 
@@ -317,19 +317,19 @@ _SQLITE = {
 }
 
 
-# What SQLite says of a file that is not as it should be; everything else may pass.
+# SQLite's codes for a file that is damaged; every other failure may be temporary.
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_CONSTRAINT", "SQLITE_SCHEMA")
 
 
 @contextmanager
 def in_our_words(name: str) -> Iterator[None]:
-    """Whatever a database or disk raises in here becomes one of our errors."""
+    """Turn whatever a database or disk raises inside this block into one of our errors."""
     found: list[DiscreetError] = []
     try:
         yield
     except sa.exc.DBAPIError as error:
         found.append(_database(name, error.orig))
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: names that are no text
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: names that are not text
         found.append(_database(name, error))
     except sa.exc.SQLAlchemyError:
         found.append(EngineError(f"the ledger {name} cannot be used now. {_SAFE}"))
@@ -387,7 +387,7 @@ _HELD: list[Connected] = []
 
 
 def close_before_fork(store: Connected) -> None:
-    """From now on, close it before a fork."""
+    """Register a store, so that its connection is closed before every fork."""
     _LIVE.add(store)
 
 
