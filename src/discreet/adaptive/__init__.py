@@ -2,16 +2,16 @@
 
 From the bottom up:
 
-1. ``arguments``    what every part takes, checked
+1. ``arguments``    the arguments that every part takes, checked
 2. ``validity``     two ways from a sample to its population: by stability, and by counting
-3. ``noise_width``  how wide a bound is with noise, and which noise suits best
+3. ``noise_width``  how wide a bound is with noise, and which noise is best
 4. ``bounds``       every method's bound for the same questions, side by side
 5. ``question_plan``, ``plot``   how many questions a sample supports, before anything is asked
 6. ``answer``       one answer, with what it says about the population
-7. ``ledger_account``   questions counted and charged, and what a ledger's caps say
-8. ``analyst``, ``thresholdout``, ``ladder``    who answers: statistical queries, a reusable
+7. ``ledger_account``   counts and charges questions, and derives validity from a ledger's caps
+8. ``analyst``, ``thresholdout``, ``ladder``    what answers: statistical queries, a reusable
    holdout, a leaderboard
-9. ``scorer``       the same for scikit-learn's loops over models
+9. ``scorer``       a holdout as a scorer for scikit-learn's loops over models
 
 >>> from discreet import adaptive
 >>> adaptive.drift.__name__

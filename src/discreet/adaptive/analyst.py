@@ -53,21 +53,22 @@ class Analyst:
     """Answers up to ``queries`` statistical queries, each with its distance to the *population*.
 
     The ``sample`` is n independent draws from a population. A query is a function φ from one record
-    to [0, 1], and may depend on all answers before. With probability ``confidence``, *all*
+    to [0, 1], and may depend on all earlier answers. With probability ``confidence``, *all*
     answers together are within ``error`` of the population's means, by the best of several
     methods: noise (Gaussian or Laplace), which also protects each record, or sample splitting or
     rounding, which do not. ``bounds`` shows them all and ``won`` names the one in use.
 
-    Without more it has the least error. With ``error`` it has the most noise that keeps to it,
-    or is refused, before anything is asked, with what would do. With ``sigma`` (Gaussian, of an
-    answer) or ``epsilon`` (Laplace of scale 1/(n·ε)) the noise is given. ``method`` is one of
+    By default it has the least error. With ``error`` it has the most noise within that error; if
+    that is impossible it is refused before anything is asked, and the refusal says what would do.
+    ``sigma`` (Gaussian noise on an answer) or ``epsilon`` (Laplace noise of scale 1/(n·ε)) sets the
+    noise. ``method`` is one of
     "gaussian", "laplace", "jung" (the published constants), "splitting", "rounding" and "tv",
     several of them, or "best".
 
-    Given ``ledger``, every question is charged to it first, so that a crash or another process
+    With a ``ledger``, every question is charged to it first, so that a crash or another process
     cannot reset the count, and the dataset's cap is the promise of privacy and of validity.
     ``dataset`` and ``analyst`` name the account; a missing ledger or dataset is made only with
-    ``create=True``, with the cap that these questions fill.
+    ``create=True``, with the cap that these questions use up exactly.
 
     >>> import numpy as np
     >>> ages = np.array([23, 71, 42, 65, 38, 50, 19, 84, 33, 47] * 10_000)
@@ -106,7 +107,7 @@ class Analyst:
                 expected="given together with ledger=",
                 given="without it",
             )
-        self._n = StatisticalQueries(sample, sigma=1).n  # refuses what is no sample
+        self._n = StatisticalQueries(sample, sigma=1).n  # refuses what is not a sample
         self._nothing: Records = sample[:0] if isinstance(sample, np.ndarray) else ()
         noise = None if size is None else _noise(self._n, *size)
         self._bounds = bounds(
@@ -136,7 +137,7 @@ class Analyst:
     def _check_width(
         self, methods: Sequence[str], wish: Fraction | None, noise: Noise | None
     ) -> None:
-        """Refuse what says nothing or is above the wish, before a ledger is opened or made."""
+        """Refuse a width that says nothing or is above ``error``, before a ledger is opened."""
         width = self._bounds.won.width
         if width < 1 if wish is None else width <= wish:
             return
@@ -150,12 +151,13 @@ class Analyst:
 
     @spelled
     def ask(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> PopulationAnswer:
-        """The mean of φ, and how far that of the population can be from it.
+        """The mean of φ, and how far the population's mean can be from it.
 
         ``phi`` is φ, a function of one record that returns a number in [0, 1] or a bool.
         With ``vectorized=True`` it takes an array of rows and returns a number for each; it must
-        treat them one by one. What it returns is clamped to [0, 1], and what is no number counts
-        as 0: the population's mean is of the same clamped φ. Refused after the last question.
+        treat them one by one. What it returns is clamped to [0, 1], and anything that is not a
+        number counts as 0; the population's mean is that of the same clamped φ. Refused after the
+        last question.
         """
         check_query(phi, vectorized=vectorized, nothing=self._nothing)
         turn = self._turns.take()  # charged before any record is read, and never taken back
@@ -166,7 +168,7 @@ class Analyst:
         self._turns.keep(turn, lambda: stored(answer, self._bounds))
         return answer
 
-    # -- what holds ------------------------------------------------------------------------------
+    # -- what is promised ------------------------------------------------------------------------
 
     @property
     def n(self) -> int:
@@ -205,8 +207,8 @@ class Analyst:
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """The promise to each record, of all questions there will be, when it is replaced by
-        another; none where answers have no noise. In a ledger it is the dataset's cap."""
+        """What all questions together promise to each record when it is replaced by another; None
+        if answers have no noise. In a ledger it is the dataset's cap."""
         return self._guarantee
 
     def explain(self) -> str:
@@ -309,7 +311,7 @@ def _promise(found: BoundsTable) -> Guarantee | None:
 def _asker(
     sample: Records, found: BoundsTable
 ) -> Callable[[Callable[[Any], Any], bool, int], float | Fraction]:
-    """What answers a question, given its number."""
+    """The function that answers a question, given its number."""
     won = found.won
     if won.noise is not None:
         gaussian = won.noise.shape == "gaussian"
@@ -330,14 +332,14 @@ def _asker(
 
 
 # -- means over records, without noise -------------------------------------------------------------
-# On a part of their own each, or rounded coarsely.
+# Each question on a part of its own, or on all records with a coarsely rounded answer.
 
 
 class ExactMeans:
     """Means of functions φ: record → [0, 1], with the rules of `StatisticalQueries`.
 
-    In ``parts`` parts, of ⌊n/parts⌋ records each, in an order that chance decides: so a file that
-    somebody has sorted is split as well as one in the order of the draws.
+    The records are split into ``parts`` parts of ⌊n/parts⌋ each, in a random order, so that a file
+    that somebody has sorted is split as well as one in the order of the draws.
 
     >>> means = ExactMeans(np.arange(10), parts=1)
     >>> means.mean(lambda x: x > 6, vectorized=True, part=0)
@@ -345,7 +347,7 @@ class ExactMeans:
     """
 
     def __init__(self, sample: Records, *, parts: int) -> None:
-        StatisticalQueries(sample, sigma=1)  # refuses what is no sample
+        StatisticalQueries(sample, sigma=1)  # refuses what is not a sample
         self._rows = _shuffled(sample) if parts > 1 else read_sample(sample)
         self._size = len(sample) // parts
 
@@ -360,7 +362,7 @@ class ExactMeans:
 
 
 def check_query(phi: Callable[[Any], Any], *, vectorized: bool, nothing: Records) -> None:
-    """Refuse what can be refused without a look at the records: it is shown none of them."""
+    """Refuse what can be refused without looking at the records: φ is shown none of them."""
     if not callable(phi):
         given = InvalidArgument.describe_parameter(phi)
         raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
@@ -377,7 +379,7 @@ def check_query(phi: Callable[[Any], Any], *, vectorized: bool, nothing: Records
 
 
 def rounded(mean: Fraction, levels: int) -> Fraction:
-    """The nearest of 0, 1/levels, …, 1; the upper one of two.
+    """The nearest of 0, 1/levels, …, 1; of two equally near, the upper one.
 
     >>> rounded(Fraction(5, 8), 4)
     Fraction(3, 4)
@@ -386,7 +388,7 @@ def rounded(mean: Fraction, levels: int) -> Fraction:
 
 
 def _shuffled(sample: Records) -> Records:
-    # Equal words, of 64 bits each, keep the order they had: of 10⁹ records some might.
+    # Records with equal 64-bit words keep their order; among 10⁹ records there may be a few.
     order = np.argsort(source().words(len(sample)), kind="stable")
     if not isinstance(sample, np.ndarray):
         return tuple(sample[place] for place in order)

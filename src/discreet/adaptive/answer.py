@@ -1,4 +1,4 @@
-"""One answer, of an analyst or of a holdout, with what is known about the population."""
+"""One answer from an analyst or a holdout, with what it says about the population."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from discreet.adaptive.arguments import percent
 
 @dataclass(frozen=True)
 class PopulationAnswer:
-    """A share, and how far that of the population can be from it.
+    """A share in the sample, and how far the population's share can be from it.
 
     ``error`` holds for all answers of an analyst at once, with probability ``confidence``.
 
@@ -28,7 +28,7 @@ class PopulationAnswer:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the population's share is, within 0 and 1."""
+        """Where the population's share lies, cut to [0, 1]."""
         return _within(self.value, self.error)
 
     def __float__(self) -> float:
@@ -41,11 +41,11 @@ class PopulationAnswer:
 
 @dataclass(frozen=True)
 class Checked:
-    """A value that a holdout stands for: within ``error`` of the population's."""
+    """A value that a holdout vouches for: it is within ``error`` of the population's."""
 
     value: float
     error: float
-    confidence: float  #: that this and all other answers are as near as they say
+    confidence: float  #: that this and all other answers are within their errors
     hit: bool  #: whether training was off, so that this is the holdout's own value
 
     @property

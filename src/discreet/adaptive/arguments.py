@@ -1,4 +1,4 @@
-"""Arguments of every part of adaptive analysis: checked before a record is looked at."""
+"""The arguments of every part of adaptive analysis, checked before a record is looked at."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.errors import InvalidArgument, Refused
 from discreet.numeric.exact import Number, integer, number, positive, probability
 
 MOST_QUERIES: Final = 10**9
-# Beyond these a bound says either nothing or what nobody needs, and searches take long.
+# Beyond these limits a bound says nothing useful, and searches take long.
 LEAST_CONFIDENCE: Final = Fraction(1, 100)
 MOST_CONFIDENCE: Final = 1 - Fraction(1, 10**9)
 _SIGMA = Fraction(1, 10**12), Fraction(10)
@@ -18,7 +18,7 @@ _EPSILON = Fraction(1, 10**9), Fraction(1000)
 
 
 def read_count(value: object, *, name: str, most: int = MOST_QUERIES) -> int:
-    """Read how many there will be: 1 or more.
+    """Read a number of questions, submissions or the like: 1 or more.
 
     >>> read_count(11, name="queries", most=10)
     Traceback (most recent call last):
@@ -57,7 +57,7 @@ def read_epsilon(value: Number) -> Fraction:
 
 
 def percent(confidence: Fraction | float) -> str:
-    """A confidence, for reading: never 100 %.
+    """A confidence in words, never rounded up to 100 %.
 
     >>> percent(Fraction(95, 100)), percent(1 - Fraction(1, 10**9))
     ('95 %', '99.9999999 %')
@@ -66,7 +66,7 @@ def percent(confidence: Fraction | float) -> str:
 
 
 def upward(width: float) -> str:
-    """Four decimals, rounded up: what is said to be enough is enough.
+    """A width to four decimals, rounded up, so that an error said to be enough is enough.
 
     >>> upward(0.10001)
     '0.1001'
@@ -75,7 +75,7 @@ def upward(width: float) -> str:
 
 
 def same_process(process: int, *, hint: str) -> None:
-    """Refuse in a forked copy, whose count nobody else would see."""
+    """Refuse to go on in a forked copy, whose count no other process would see."""
     if os.getpid() != process:
         raise Refused(
             "what is asked is counted in the memory of another process, which cannot see what is "

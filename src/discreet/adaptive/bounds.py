@@ -52,12 +52,12 @@ class Bound:
 
     @property
     def words(self) -> str:
-        """The method, for reading."""
+        """The method's name for readers."""
         return METHODS[self.method]
 
     @property
     def change(self) -> str:
-        """What is done to an answer, for reading."""
+        """What is done to an answer, in words."""
         if self.noise is not None:
             return str(self.noise)
         return "no noise" if self.levels is None else f"no noise, steps of 1/{self.levels:,}"
@@ -115,9 +115,9 @@ def bounds(
     noise: Noise | None = None,
     methods: Iterable[str] = tuple(METHODS),
 ) -> BoundsTable:
-    """Every method's bound: at this noise, at the most noise within ``error`` where there is any,
-    or at the noise of the least width. The one in use is that of the least width; within an
-    error it is the one that tells least about a record."""
+    """Every method's bound: at the given noise, at the most noise within ``error`` if one is given,
+    or at the noise of least width. The one in use has the least width or, if an error is given,
+    reveals the least about a record."""
     if noise is None:
         found = (
             row(method, n, queries=queries, failure=failure, error=error) for method in METHODS
@@ -143,8 +143,8 @@ def _width(one: Bound) -> float:
 
 
 def _told(one: Bound) -> tuple[float, float]:
-    """For ordering: how much an answer tells about one record, by the μ or ε of its noise (many
-    Laplace answers of ε each are as telling as Gaussian ones of μ = ε); then the width."""
+    """For ordering: how much an answer reveals about one record, by the μ or ε of its noise (many
+    Laplace answers of ε each reveal as much as Gaussian ones of μ = ε); then the width."""
     size = 0 if one.noise is None else one.noise.size
     return -float(size), one.width
 
@@ -153,7 +153,7 @@ def _told(one: Bound) -> tuple[float, float]:
 def row(
     method: str, n: int, *, queries: int, failure: Fraction, error: Fraction | None = None
 ) -> Bound:
-    """One method's bound, at the noise of the least width or the most within the error."""
+    """One method's bound, at the noise of least width or at the most noise within the error."""
     if method == "splitting":
         width = splitting_width(n, queries=queries, failure=failure)
         return Bound(method, round_up(Fraction(width) + ROUNDING))
@@ -201,18 +201,18 @@ def _expected(noise: Noise | None, queries: int) -> float | None:
 
 
 def least_width(method: str, n: int, *, queries: int, failure: Fraction) -> float:
-    """The least width of one method (about, for Laplace noise); 1 or more says nothing.
+    """The least width of one method (approximate for Laplace noise); 1 or more says nothing.
 
     >>> round(least_width("splitting", 10**4, queries=100, failure=Fraction(1, 20)), 4)
     0.2024
     """
-    if method == "laplace":  # to compose it takes longer than a search may
+    if method == "laplace":  # composing it is too slow for a search
         return estimated_width("laplace", n, queries=queries, failure=failure)
     return row(method, n, queries=queries, failure=failure).width
 
 
 def most_queries(method: str, n: int, *, error: Fraction, failure: Fraction) -> int:
-    """The most questions within this error, up to 10⁹; 0 if not even one is."""
+    """The most questions that stay within this error, up to 10⁹; 0 if not even one does."""
     fewer, _ = _between(
         lambda k: least_width(method, n, queries=k, failure=failure) <= error,
         most=n if method == "splitting" else MOST_QUERIES,
@@ -223,7 +223,7 @@ def most_queries(method: str, n: int, *, error: Fraction, failure: Fraction) -> 
 def least_records(
     methods: Sequence[str], *, queries: int, error: Fraction, failure: Fraction
 ) -> int | None:
-    """So few records that some method is within the error; none if no sample is so large."""
+    """About the fewest records for which some method is within the error; None if none suffice."""
 
     def short(n: int) -> bool:
         widths = (least_width(method, n, queries=queries, failure=failure) for method in methods)
@@ -241,11 +241,10 @@ def refusal(
     error: Fraction | None,
     failure: Fraction,
 ) -> Refused:
-    """Why so many questions to so few records cannot be that exact, and what would do.
-
-    Without an error nothing is within 1, where two shares always are.
+    """Why answers to this many questions on this few records cannot be that exact, and what would
+    do. Without an error, no method has a width below 1, and two shares are always within 1.
     """
-    if "gaussian" in methods:  # these reach no further, but Laplace noise at one or two questions
+    if "gaussian" in methods:  # the rest reach no further, except Laplace at one or two questions
         methods = [method for method in methods if method not in ("jung", "laplace", "tv")]
     wish = Fraction(1, 2) if error is None else error
     widths = (least_width(method, n, queries=queries, failure=failure) for method in methods)
@@ -274,7 +273,7 @@ def refusal(
 def says_nothing(
     noise: Noise, methods: Sequence[str], *, queries: int, failure: Fraction
 ) -> Refused:
-    """Why this noise is of no use, and which would be."""
+    """Why this noise is of no use, and what noise would be."""
     names = [name for name in methods if name in ("gaussian", "jung", "tv")]
     name = "laplace" if noise.shape == "laplace" else names[0]
     best = row(name, noise.n, queries=queries, failure=failure)
@@ -287,10 +286,10 @@ def says_nothing(
 
 
 def _between(holds: Callable[[int], bool], *, most: int) -> tuple[int, int]:
-    """A number for which it holds and one above for which it does not, near to each other.
+    """A number for which it holds and a larger one, near to it, for which it does not.
 
     What holds for a number holds for all below it. The first is 0 if it holds for none, the
-    second most + 1 if for all; both are right to three digits, which are enough for advice.
+    second most + 1 if it holds for all; both are right to three digits, enough for advice.
     """
     low, high = 0, 1
     while high <= most and holds(high):
@@ -306,15 +305,16 @@ def _between(holds: Callable[[int], bool], *, most: int) -> tuple[int, int]:
 # -- sample splitting ------------------------------------------------------------------------------
 # Every question gets records that no earlier answer has seen.
 #
-# k disjoint parts of m = ⌊n/k⌋ records. The j-th query may depend on everything said before, but
-# none of that depends on the j-th part, so its exact mean there is a mean of m independent values
-# in [0, 1]. Whatever was said before, it is off by t or more with probability at most
+# The sample is cut into k disjoint parts of m = ⌊n/k⌋ records. The j-th query may depend on all
+# earlier answers, but none of them depends on the j-th part, so its exact mean there is a mean of m
+# independent values in [0, 1]. Whatever came before, it is off by t or more with a probability of
+# at most
 #
 #     2·exp(−m·κ(t)),   κ(t) = 2t² + 4t⁴/9 + 32t⁶/135 + 7072t⁸/42525,
 #
 # by Chernoff's bound (Hoeffding 1963, Theorem 1), since the relative entropy of two coins whose
 # chances differ by t is at least κ(t), whatever they are (Fedotov, Harremoës and Topsøe 2003). As
-# that holds given the past, k questions are all right with probability at least (1 − b)^k, where b
+# that holds given the past, all k answers are right with probability at least (1 − b)^k, where b
 # is this bound: chances multiply as if the questions were independent.
 
 
@@ -323,7 +323,7 @@ _KAPPA = (Fraction(2), Fraction(4, 9), Fraction(32, 135), Fraction(7072, 42525))
 
 
 def splitting_width(n: int, *, queries: int, failure: Fraction) -> float:
-    """How far k answers on parts of their own can be off, all at once; 1 if there are no parts.
+    """How far k answers, each on a part of its own, can be off, all at once; 1 if no parts exist.
 
     >>> round(splitting_width(10**5, queries=1000, failure=Fraction(1, 20)), 4)
     0.2285
@@ -338,7 +338,7 @@ def splitting_width(n: int, *, queries: int, failure: Fraction) -> float:
 
 
 def _estimated(size: int, one: float) -> float:
-    """The t of one part of this size at this failure probability: rounded either way."""
+    """The t of one part of this size at this failure probability, rounded either way."""
     needed = math.log(2 / one) / size  # κ(t) at least
     low, high = 0.0, math.sqrt(needed / 2)  # where 2t² alone is enough: Hoeffding's own t
     while (middle := (low + high) / 2) not in (low, high):
@@ -347,8 +347,8 @@ def _estimated(size: int, one: float) -> float:
 
 
 def one_of(queries: int, failure: Fraction) -> float:
-    """What may go wrong with each, so that all k are right but for ``failure``: 1 − (1 − β)^(1/k),
-    or β/k where only a sum over all questions is known to hold. This is never less than β/k."""
+    """The failure probability of each question at which all k are right except with probability
+    ``failure``: 1 − (1 − β)^(1/k), which is never less than the β/k of the union bound."""
     return -math.expm1(math.log1p(-float(failure)) / queries)
 
 
@@ -357,7 +357,7 @@ def _kappa(t: float) -> float:
 
 
 def _is_kept(size: int, width: float, queries: int, failure: Fraction) -> bool:
-    """Whether (1 − 2·exp(−m·κ(t)))^k ≥ 1 − β for certain."""
+    """Whether (1 − 2·exp(−m·κ(t)))^k ≥ 1 − β is certain."""
     t = Fraction(width)
     exponent = size * sum((c * t ** (2 * i) for i, c in enumerate(_KAPPA, 1)), Fraction(0))
     with balls.precision(128):
@@ -368,14 +368,14 @@ def _is_kept(size: int, width: float, queries: int, failure: Fraction) -> bool:
 # -- coarse answers --------------------------------------------------------------------------------
 # A mean over the whole sample, without noise, rounded to one of m + 1 values.
 #
-# An analyst that gets one of m + 1 answers to each question can, over all answers there could be,
-# ask at most N = 1 + (m+1) + … + (m+1)^(k−1) different questions. All N means over the sample are
+# An analyst that gets one of m + 1 answers to each question can, over all possible answers, ask at
+# most N = 1 + (m+1) + … + (m+1)^(k−1) different questions. All N means over the sample are
 # near those over the population at once, by Hoeffding's inequality and the union bound:
 #
 #     width = 1/(2m) + √(ln(2N/β)/(2n))
 #
 # (description length: Dwork, Feldman, Hardt, Pitassi, Reingold and Roth, NIPS 2015). It protects
-# nobody: an answer can tell about a single record.
+# nobody: an answer can reveal a single record.
 
 
 def rounding_width(n: int, *, queries: int, failure: Fraction, levels: int) -> float:
@@ -384,7 +384,7 @@ def rounding_width(n: int, *, queries: int, failure: Fraction, levels: int) -> f
     >>> round(rounding_width(10**4, queries=100, failure=Fraction(1, 20), levels=22), 4)
     0.1481
     """
-    # N = ((m+1)^k − 1)/m is below (m+1)^k/m, whose logarithm has no long numbers in it.
+    # N = ((m+1)^k − 1)/m is below (m+1)^k/m, whose logarithm needs no long integers.
     once = Fraction(validity.exponent(Fraction(2, levels), failure=failure))
     each = Fraction(validity.exponent(levels + 1, failure=Fraction(1)))
     told = round_up(once + queries * each)

@@ -1,8 +1,8 @@
 """The Ladder: a leaderboard that says when the best score rises by a step, and nothing else.
 
 Blum and Hardt, "The Ladder: a reliable leaderboard for machine learning competitions", 2015. A
-score is published only if it is a step better than the best before it, and rounded; so a long
-list of submissions learns little from it, and what it says holds on fresh data.
+score is published only if it is a step better than the best before it, and then rounded; so even
+many submissions learn little from it, and what it shows holds on fresh data.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _NUMBERS = "biuf"
 class Standing:
     """What a leaderboard shows after a submission."""
 
-    value: float  #: the rung that the best so far has reached; the baseline until one is
-    improved: bool  #: whether it is this one
+    value: float  #: the rung that the best so far has reached; the baseline if none is
+    improved: bool  #: whether this submission is the new best
     interval: tuple[float, float]  #: of the true score of the best so far
     confidence: float  #: that all intervals hold
 
@@ -68,15 +68,15 @@ class Ladder:
     """Judges submissions by ``labels`` that nobody sees, and shows the best score on fixed rungs.
 
     A submission is a prediction for each label. Its score is the mean of ``score(predictions,
-    labels)``, values in [0, 1], one for each record: whether they are equal, if not given.
-    ``submit`` answers by the highest rung (multiples of ``step`` above ``baseline``) that a
+    labels)``, values in [0, 1], one for each record; if left out, whether the two are equal.
+    ``submit`` answers with the highest rung (multiples of ``step`` above ``baseline``) that a
     submission so far has reached.
 
     With probability ``confidence``, after each of ``submissions`` adaptively made ones, the
     interval shown holds the highest *true* score so far: the expected score on labels drawn
     anew, for these records or for new ones. Records must be independent. The proof counts what
-    can be submitted (`ladder_bound`); it is sharper than the paper's, and an interval is the
-    shorter the fewer rungs were used. If ``step`` is not given it is the one of least width.
+    can be submitted (`Rungs`); its bound is sharper than the paper's, and the fewer rungs were
+    used, the shorter an interval is. If ``step`` is left out, it is the one of least width.
 
     There is no privacy: scores are exact on their rungs, and ``guarantee`` says so.
 
@@ -165,12 +165,12 @@ class Ladder:
 
     @property
     def step(self) -> Fraction:
-        """How far rungs are apart."""
+        """How far apart the rungs are."""
         return self.rungs.step
 
     @property
     def error(self) -> float:
-        """Half the length of the widest interval that can come up once a rung is reached."""
+        """Half the length of the widest interval that is possible once a rung is reached."""
         return self.rungs.width
 
     @property
@@ -229,7 +229,8 @@ def _equal(predictions: NDArray[Any], labels: NDArray[Any]) -> Any:
 def _check_comparable(predictions: NDArray[Any], labels: NDArray[Any]) -> None:
     """Refuse predictions that could not be equal to any label: that would be a mistake.
 
-    They are the submitter's own, and so is the kind of the labels: nothing is told by this.
+    The predictions are the submitter's own, and the type of the labels is public, so the refusal
+    reveals nothing.
     """
     given, kind = predictions.dtype.kind, labels.dtype.kind
     numbers = given in _NUMBERS and kind in _NUMBERS
@@ -288,18 +289,18 @@ def _read_step(step: Number, baseline: Fraction) -> Fraction:
 # How many submissions a ladder can ever be asked to judge, and what follows for its rungs.
 #
 # A ladder of m rungs answers each of k submissions by the rung that the best so far has reached.
-# The answers never fall, so a history of t answers is decided by the times at which the best rose
-# and the rungs it rose to: with j rises there are C(t, j)·C(m, j) of them, C(t + m, m) in all. A
-# submission is decided by the history before it. So the number of submissions that can ever be made
-# is, with j rises before them,
+# The answers never fall, so a history of t answers is determined by the times at which the best
+# rose and the rungs it rose to: with j rises there are C(t, j)·C(m, j) of them, C(t + m, m) in all.
+# A submission is determined by the history before it. So the number of submissions that can ever be
+# made is, with j rises before them,
 #
 #     N(j) = Σ over t < k of C(t, j)·C(m, j) = C(k, j + 1)·C(m, j),      in all C(k + m, m + 1),
 #
-# by Vandermonde's and the hockey-stick identity. Blum and Hardt ("The Ladder", 2015, Theorem 3.1)
+# by the Vandermonde and hockey-stick identities. Blum and Hardt ("The Ladder", 2015, Theorem 3.1)
 # bound the same number by e·(4k/η)^(1/η + 2) for rungs η apart.
 #
-# The failure allowed is split evenly over j, so a ladder of which few rungs were used is sure of
-# them. All submissions after j rises have a sample mean within KL(p̂‖p) ≤ L(j)/n of their true
+# The failure allowed is split evenly over j, so a ladder of which few rungs were used has shorter
+# intervals. All submissions after j rises have a sample mean within KL(p̂‖p) ≤ L(j)/n of their true
 # mean, L(j) = ln(2·(number of j's)·N(j)/β), on both sides: see `validity`.
 
 
@@ -309,7 +310,7 @@ _STEP: Final = 2.0**-32  # by which values are rounded
 
 @dataclass(frozen=True)
 class Rungs:
-    """Scores baseline, baseline + step, …, up to 1, for n records and k submissions.
+    """The scores baseline, baseline + step, …, up to 1, for n records and k submissions.
 
     >>> rungs = Rungs(n=10**4, submissions=1000, failure=Fraction(1, 20), step=Fraction(1, 10))
     >>> rungs.count, rungs.transcripts == sum(rungs.questions(j) for j in range(11))
@@ -357,10 +358,10 @@ class Rungs:
         return self.baseline + rung * self.step
 
     def interval(self, *, rung: int, rises: int) -> tuple[float, float]:
-        """Where the true score of the best so far lies, when it rose to this rung in j rises.
+        """Where the true score of the best so far lies, if it rose to this rung in j rises.
 
         The leader was submitted after j − 1 rises and reached the rung; every submission so far
-        came after j rises at most, and did not reach the next rung.
+        came after at most j rises, and did not reach the next rung.
         """
         low = 0.0
         if rises:
@@ -373,7 +374,7 @@ class Rungs:
     @cached_property
     def radius(self) -> float:
         """How far any submission's score can be from its true score, whatever happens."""
-        # N(j) grows as long as (k − j − 1)·(m − j) > (j + 2)·(j + 1), so up to one j and no more.
+        # N(j) grows as long as (k − j − 1)·(m − j) > (j + 2)·(j + 1), so it has a single peak.
         k, m, j = self.submissions, self.count, 0
         while j + 1 < self._classes and (k - j - 1) * (m - j) > (j + 2) * (j + 1):
             j += 1
@@ -387,8 +388,8 @@ class Rungs:
 
 
 def best_rungs(*, n: int, submissions: int, failure: Fraction, baseline: Fraction) -> Rungs:
-    """The step of least width: more rungs tell more, and could be used to tell more apart."""
-    # The width falls to one minimum and rises from there on, but for the rounding of logarithms.
+    """The step of least width: more rungs are finer, but allow more different submissions."""
+    # The width falls to one minimum and then rises, apart from the rounding of logarithms.
     best: Rungs | None = None
     for count in range(1, MOST_RUNGS + 1):
         rungs = Rungs(n, submissions, failure, (1 - baseline) / count, baseline)
@@ -396,14 +397,14 @@ def best_rungs(*, n: int, submissions: int, failure: Fraction, baseline: Fractio
             break
         if best is None or rungs.width < best.width:
             best = rungs
-        if rungs.radius >= 1:  # as it is with more rungs
+        if rungs.radius >= 1:  # as it is with even more rungs
             break
     assert best is not None
     return best
 
 
 def classic_error(*, n: int, submissions: int, failure: float, step: float) -> float:
-    """Blum and Hardt's own bound, η + √(((1/η + 2)·ln(4k/η) + 1 + ln(1/β))/(2n)), by name.
+    """Blum and Hardt's own bound, η + √(((1/η + 2)·ln(4k/η) + 1 + ln(1/β))/(2n)).
 
     >>> round(classic_error(n=10**4, submissions=1000, failure=0.05, step=0.1), 4)
     0.181

@@ -1,6 +1,6 @@
-"""Questions that are counted, or charged to a ledger, and what its caps say of the population.
+"""Questions counted in memory or charged to a ledger, and what its caps say about the population.
 
-Each question is counted before a record is read, and never taken back.
+Each question is counted before a record is read, and is never taken back.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from discreet.ledger.ledger import Ledger
 
 
-# -- turns: each question is counted ---------------------------------------------------------------
+# -- turns: counting questions ---------------------------------------------------------------------
 
 
 class Turns(Protocol):
-    """A number of questions that cannot be reset."""
+    """A count of questions that cannot be reset."""
 
     @property
     def taken(self) -> int:
@@ -70,7 +70,7 @@ class Turns(Protocol):
 
 
 class TurnsInMemory:
-    """Counted in this process, and gone with it."""
+    """Questions counted in this process; the count ends with it."""
 
     def __init__(self, most: int) -> None:
         self._most, self._taken = most, 0
@@ -99,17 +99,17 @@ class TurnsInMemory:
             return self._taken
 
     def keep(self, turn: int, reply: Callable[[], bytes]) -> None:
-        """Nothing is kept."""
+        """Do nothing: answers are not kept in memory."""
 
     def __reduce__(self) -> NoReturn:
         raise Refused("it cannot be copied or pickled: each copy would count its own questions")
 
 
 class TurnsInLedger:
-    """Counted by the charges of a ledger, which every process that opens it sees.
+    """Questions counted by the charges of a ledger, which every process that opens it sees.
 
     The j-th question is charged under a key of its own, and a key is charged once. So the count
-    goes on where it stopped, whoever crashed in between, and no two askers get the same turn.
+    goes on where it stopped, even after a crash, and no two askers get the same turn.
     """
 
     def __init__(
@@ -117,11 +117,11 @@ class TurnsInLedger:
     ) -> None:
         self._purse, self._most, self._cost = purse, most, cost
         self._digest, self._told = digest, told
-        self._known = 0  # so many were asked, and perhaps more since
+        self._known = 0  # at least this many were asked
 
     @property
     def taken(self) -> int:
-        """How many were asked. Keys are used in order: go up in growing steps, then halve."""
+        """How many were asked. Keys are used in order: search in growing steps, then bisect."""
         low, step = self._known, 1
         while low + step <= self._most and self._is_taken(low + step):
             low, step = low + step, 2 * step
@@ -156,7 +156,7 @@ class TurnsInLedger:
                 self._known = max(self._known, turn)
                 return turn
             except Refused:
-                if not self._is_taken(turn):  # a cap, and not somebody who was faster
+                if not self._is_taken(turn):  # a cap refused it; nobody else took the turn
                     raise
             turn += 1
         raise no_more(self._most)
@@ -178,15 +178,15 @@ class TurnsInLedger:
 
 
 def no_more(most: int) -> Refused:
-    """After the last question."""
+    """The refusal after the last question."""
     return Refused(
-        f"all {most:,} questions have been asked, and the bound on their errors holds for so "
+        f"all {most:,} questions have been asked, and the bound on their errors holds for that "
         "many and no more: draw a new sample, or plan for more questions from the start"
     )
 
 
 # -- what a ledger says about the population -------------------------------------------------------
-# The validity that follows from its caps.
+# Validity as it follows from the ledger's caps.
 
 
 @dataclass(frozen=True)
@@ -195,11 +195,11 @@ class Validity:
 
     dataset: str
     confidence: float
-    whole: Guarantee  #: of all releases there will ever be, when one record is replaced
+    whole: Guarantee  #: of all releases, past and future, when one record is replaced
     drift: float  #: from the sample's mean of any query the releases suggest to the population's
     asked: int  #: statistical queries answered so far
-    width: float | None  #: of all these answers at once, noise included; none if there are none
-    unit: str | None = None  #: whose rows are one record, where they are more than one
+    width: float | None  #: of all these answers at once, noise included; None if there are none
+    unit: str | None = None  #: all rows of one unit are one record; None if a record is one row
 
     def __str__(self) -> str:
         sure = percent(self.confidence)
@@ -232,10 +232,10 @@ def validity_of(
 ) -> Validity:
     """What the charges of a dataset say about the population, from the ledger alone.
 
-    The same cap gives both promises: to each record, that releases tell little about it, and to
+    The same cap gives both promises: to each record, that releases reveal little about it, and to
     readers, that whatever the releases suggest holds on the population up to the drift. The
     drift holds however charges were chosen. The width also counts the noise of all questions
-    that analysts had announced, and holds if who announced how many did not depend on answers.
+    that analysts had announced, and holds if their numbers did not depend on answers.
 
     ``ledger`` is a path, an address or a `Ledger`, and ``dataset`` a name in it. ``confidence`` is
     how sure the numbers are, between 0 and 1; 0.95 if left out.
@@ -274,14 +274,14 @@ def _answers(count: int) -> str:
 
 
 def whole_of(ledger: Ledger, account: Account) -> Guarantee:
-    """What everything released about these records may tell, when one of them is replaced.
+    """The guarantee of everything released about these records, when one of them is replaced.
 
     In a group, the same people's records are in other datasets too, and its cap counts them all.
     """
     above = [one for one in ledger.groups if one.name in account.groups]
     caps = [one.filter.guarantee for one in above or [account] if one.filter is not None]
     whole = caps[0] if len(caps) == 1 else compose(caps)
-    # To replace a record is to remove one and add another.
+    # Replacing a record is removing one and adding another.
     return whole if account.relation is Relation.REPLACE else whole.group(2)
 
 
@@ -289,7 +289,7 @@ _Plan = tuple[Shape, Fraction, int]
 
 
 def _plan_of(entry: Entry) -> _Plan | None:
-    """The noise and the number of questions of an analyst, as every charge says it."""
+    """The noise and the number of questions of an analyst, as recorded with every charge."""
     told: dict[str, Any] = entry.mechanisms[0] if entry.mechanisms else {}
     if told.get("for") != "statistical query" or "queries" not in told:
         return None
@@ -298,7 +298,7 @@ def _plan_of(entry: Entry) -> _Plan | None:
 
 
 def _own_error(plans: list[_Plan], failure: Fraction) -> float:
-    """The largest noise of all answers, in its worst cases: E(max − s)₊ is at most the sum."""
+    """The largest noise of all answers in the worst cases, as E(max − s)₊ is at most the sum."""
 
     def excess(s: float) -> float:
         with balls.precision(128):
@@ -315,21 +315,22 @@ def _own_error(plans: list[_Plan], failure: Fraction) -> float:
 # -- an analyst whose questions are charged to a ledger --------------------------------------------
 # One account, two promises.
 #
-# The dataset's cap is the most that everything released from it may tell about one record. That is
+# The dataset's cap is the most that all releases from it may reveal about one record. That is
 # the promise of privacy; and by the theorem of `validity` the same cap bounds how far whatever the
 # releases suggest can drift from the population. So the drift is that of the *cap*, not of what was
 # spent so far: charges may depend on answers, and only the cap was fixed before.
 #
 # Markov's inequality at the end of the proof is for one threshold, which must not depend on what
-# was released. Whoever made the dataset, or asks before anything was released, has announced its
-# noise and its number of questions in time. Anybody else may have chosen them by earlier releases,
-# so the two terms get a half of the failure probability each: the drift's half is for a number that
-# the cap decides, and the noise's half holds given everything released before the noise was drawn.
+# was released. An analyst who made the dataset, or who asks before anything was released, has
+# announced the noise and the number of questions in time. Any other may have chosen them after
+# earlier releases, so each term gets half of the failure probability: the drift's half is for a
+# number that the cap decides, and the noise's half holds given everything released before the noise
+# was drawn.
 
 
 @dataclass(frozen=True)
 class Charged:
-    """Where questions are charged, with which noise, and the bound that follows."""
+    """Where questions are charged, the noise they get, and the bound that follows."""
 
     turns: TurnsInLedger
     bounds: BoundsTable
@@ -346,8 +347,8 @@ def charged(
     dataset: str | None,
     analyst: str | None,
 ) -> Charged:
-    """Open the account that these arguments mean; made, with the cap that k questions fill, if
-    it is missing and ``create`` says so."""
+    """Open the account that these arguments name. If it is missing and ``create`` is true, make it,
+    with the cap that k questions use up exactly."""
     from discreet.ledger.ledger import Ledger
 
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
@@ -423,7 +424,7 @@ def stored(answer: PopulationAnswer, found: BoundsTable) -> bytes:
 
 
 def told_of(noise: Noise, *, queries: int, failure: Fraction) -> dict[str, str | int]:
-    """What the ledger says of each question."""
+    """What the ledger records about each question."""
     return {
         "for": "statistical query",
         "mechanism": "Gaussian" if noise.shape == "gaussian" else "Laplace",
@@ -443,8 +444,8 @@ def _noise_for(
     failure: Fraction,
     error: Fraction | None,
 ) -> Noise:
-    """For a cap that somebody else has set: the most noise within the error, else the least that
-    k questions can have."""
+    """The noise under a cap that somebody else has set: the most within the error if one is given,
+    else the least that k questions can have."""
     assert account.filter is not None
     limit = account.filter.limit
     if isinstance(limit, Pure):
@@ -464,7 +465,7 @@ def _noise_for(
 
 def _in_time(ledger: Ledger, account: Account, digest: str) -> bool:
     """Whether nothing was released about these records before these questions were announced."""
-    released = ledger.history(None if account.groups else account.name)  # a group has others too
+    released = ledger.history(None if account.groups else account.name)  # groups have more datasets
     return not len(released) or released[0].digest == digest
 
 
@@ -480,7 +481,7 @@ def check_account(account: Account) -> None:
 
 
 def dataset_name(ledger: Ledger, dataset: str | None) -> str:
-    """The dataset that is meant: the one that is named, the only one, or that of the file."""
+    """The dataset to use: the one that is named, the only one, or the one named after the file."""
     if dataset is not None:
         return dataset
     there = [one.name for one in ledger.datasets]
@@ -497,12 +498,12 @@ def dataset_name(ledger: Ledger, dataset: str | None) -> str:
 
 
 # -- a reusable holdout in a ledger ----------------------------------------------------------------
-# Charged once, as a whole, and used up for good.
+# It is charged once, as a whole, and used up for good.
 #
-# Its bounds count what its own answers tell about the holdout, and nothing else may tell of it. So
-# it wants a dataset of its own, with a cap that is just its guarantee. Whoever makes the holdout a
-# second time, after a crash or in another process, finds the cap spent and is refused: the answers
-# of the first one may have been seen.
+# Its bounds count what its own answers reveal about the holdout, and nothing else may reveal
+# anything about it. So it needs a dataset of its own, whose cap is exactly its guarantee. Whoever
+# makes the holdout a second time, after a crash or in another process, finds the cap spent and is
+# refused: the answers of the first one may have been seen.
 
 
 def charge_holdout(
@@ -514,7 +515,7 @@ def charge_holdout(
     dataset: str | None,
     analyst: str | None,
 ) -> None:
-    """Charge all answers of a holdout before the first one."""
+    """Charge all answers of a holdout before the first one is given."""
     from discreet.ledger.history import Claim
     from discreet.ledger.ledger import Ledger
 

@@ -1,12 +1,12 @@
-"""The width of a bound as a function of the noise, and the noise that suits best.
+"""The width of a bound as a function of the noise, and the best noise to choose.
 
-Noise on a mean of n records is Gaussian of a standard deviation σ, or Laplace of scale 1/(n·ε).
-More of it hides the sample better, so answers drift less from the population; but they are
-themselves further off. Somewhere between is the least width, and, for a width that is asked for,
-the most noise that keeps it.
+Noise on a mean of n records is Gaussian with standard deviation σ, or Laplace of scale 1/(n·ε).
+More noise hides the sample better, so answers drift less from the population; but they are
+themselves further off. Somewhere in between is the least width and, for a given width, the most
+noise that keeps it.
 
-The search runs in floats, with formulas near enough to find a good place. What is then claimed
-of that place is computed anew and rounded up: a bad search costs width, never truth.
+The search runs in floats, with approximate formulas that are good enough to find a good place. The
+width claimed there is computed anew and rounded up: a bad search costs width, never correctness.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 ROUNDING = Fraction(1, 2**31)
 _RELATIVE = 1 + Fraction(1, 2**50)
 _HALVINGS = 40
-_COMPOSED = 10**5  # so many Laplace answers are composed by their own law, which takes time
+_COMPOSED = 10**5  # up to this many Laplace answers are composed by their own law, which is slow
 _SLIPS = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # how far an estimate may have been off
-_DIGITS = 6  # of a noise that we choose: a short fraction, for a ledger to charge exactly
+_DIGITS = 6  # of the noise we choose: a short fraction, which a ledger can charge exactly
 
 Floats = NDArray[np.float64]
 
@@ -65,18 +65,18 @@ class Noise:
             return self.cap(queries)
         if queries <= _COMPOSED:
             return self.one.repeat(queries)
-        # ε-privacy is ε²/2-concentrated (Bun and Steinke 2016): wider by a sixth, and at once.
+        # ε-privacy is ε²/2-concentrated (Bun and Steinke 2016): wider by a sixth, but instant.
         return ZCDP(short_up(Fraction(queries, 2) / (self.n * self.size) ** 2))
 
     def cap(self, queries: int) -> GDP | Pure:
-        """A budget that k answers fill, in a notion that an account can be kept in."""
+        """The budget that k answers use up exactly, in a notion that an account can be kept in."""
         loss = 1 / (self.n * self.size)
         if self.shape == "gaussian":
             return GDP(short_up(sqrt_up(queries * loss**2)))
         return Pure(queries * loss)
 
     def own_error(self, queries: int, failure: Fraction) -> Fraction:
-        """The largest of k errors that noise makes, in its worst ``failure`` of cases."""
+        """The largest of the k errors due to noise, in the worst ``failure`` of cases."""
         worst = superquantile_of_largest(self.shape, queries, failure)
         return self.size * Fraction(worst) * _RELATIVE + ROUNDING
 
@@ -87,7 +87,7 @@ class Noise:
 
 
 def width_of(noise: Noise, *, queries: int, failure: Fraction, whole: Guarantee) -> float:
-    """The theorem of `validity`: what noise adds, and what the sample drifts; rounded up.
+    """The width by the theorem of `validity`: the error of the noise plus the drift, rounded up.
 
     ``whole`` is the guarantee of everything the analyst sees of the sample.
     """
@@ -96,7 +96,7 @@ def width_of(noise: Noise, *, queries: int, failure: Fraction, whole: Guarantee)
 
 
 def best_noise(shape: Shape, n: int, *, queries: int, failure: Fraction) -> Noise:
-    """The noise of about the least width.
+    """The noise with about the least width.
 
     >>> str(best_noise("gaussian", 10**5, queries=1000, failure=Fraction(1, 20)))
     'Gaussian, σ = 0.01261'
@@ -106,14 +106,14 @@ def best_noise(shape: Shape, n: int, *, queries: int, failure: Fraction) -> Nois
 
 
 def estimated_width(shape: Shape, n: int, *, queries: int, failure: Fraction) -> float:
-    """About the width of the best noise: fast, and off either way by a part in a hundred."""
+    """The approximate width of the best noise: fast, and off by one per cent either way."""
     return _least(_estimate(shape, n, queries, failure), low=1e-3 / n, high=10.0)[1]
 
 
 def most_noise(
     shape: Shape, n: int, *, queries: int, failure: Fraction, error: Fraction
 ) -> Noise | None:
-    """The most noise whose width is at most ``error``; none if no noise has one as small."""
+    """The most noise whose width is at most ``error``; None if no noise reaches it."""
     best = best_noise(shape, n, queries=queries, failure=failure)
 
     def fits(size: Fraction) -> bool:
@@ -124,7 +124,7 @@ def most_noise(
 
     if not fits(best.size):
         return None
-    # Beyond the best noise the width grows with the noise, until that alone is the error.
+    # Beyond the best noise the width grows with the noise, until the noise alone is the error.
     estimate, low, high = _estimate(shape, n, queries, failure), float(best.size), float(error)
     for _ in range(_HALVINGS):
         middle = math.sqrt(low * high)
@@ -134,7 +134,7 @@ def most_noise(
 
 
 def rounded_down(size: float) -> Fraction:
-    """The size to six digits, never above what it was.
+    """The size to six digits, never rounded up.
 
     >>> rounded_down(0.0123456789)
     Fraction(1929, 156250)
@@ -144,18 +144,18 @@ def rounded_down(size: float) -> Fraction:
 
 
 def rounded_up(size: Fraction) -> Fraction:
-    """The size to six digits, never below what it was."""
+    """The size to six digits, never rounded down."""
     place = _place(float(size))
     return Fraction(math.ceil(size * place)) / place
 
 
 def _place(size: float) -> Fraction:
-    """The power of ten that makes six digits a whole number."""
+    """The power of ten that scales a size to a whole number of six digits."""
     return Fraction(10) ** (_DIGITS - 1 - math.floor(math.log10(size)))
 
 
 def estimated_drift(mu: Floats, beta: float) -> Floats:
-    """The drift of μ-GDP: ε = μ·(z − μ/2) with Φ(−z) = β is where it is least.
+    """The drift of μ-GDP, which is least at ε = μ·(z − μ/2) with Φ(−z) = β.
 
     For e^ε − 1 + δ(ε)/β has the derivative 1 − Φ(−ε/μ − μ/2)/β in e^ε.
     """
@@ -174,7 +174,7 @@ def _estimate(shape: Shape, n: int, queries: int, failure: Fraction) -> Callable
         loss = 1 / (n * size)
         if shape == "gaussian":
             return worst * size + estimated_drift(np.sqrt(queries) * loss, beta)
-        # Many of them together are nearly Gaussian, with μ² = ε² each; and never worse than ε.
+        # Many of them together are nearly Gaussian, with μ² = ε² each, and never worse than k·ε.
         mu = np.sqrt(queries) * loss
         pure = np.expm1(np.minimum(queries * loss, 50.0))
         return worst * size + np.minimum(estimated_drift(mu, beta), pure)
@@ -183,7 +183,7 @@ def _estimate(shape: Shape, n: int, queries: int, failure: Fraction) -> Callable
 
 
 def _least(width: Callable[[Floats], Floats], *, low: float, high: float) -> tuple[float, float]:
-    """Where the width is least, and how much it is, on a grid that closes in three times."""
+    """Where the width is least, and its value there, on a grid that is refined three times."""
     for _ in range(4):
         grid = np.geomspace(low, high, 80)
         widths = width(grid)
@@ -193,28 +193,27 @@ def _least(width: Callable[[Floats], Floats], *, low: float, high: float) -> tup
 
 
 # -- how large the largest of k independent errors is ----------------------------------------------
-# Its mean, its quantiles, its worst cases.
-#
+
 # X is the largest of k absolute values of standard noise, N(0, 1) or Laplace of scale 1. With the
 # tail q(x) = P(|Z| > x) of one,
 #
 #     P(X > x) = 1 − (1 − q(x))^k,     E(X − s)₊ = ∫ from s to ∞ of P(X > x) dx.
 #
-# Integrals are Arb's, in balls that hold the true value, so every number here is rounded up and off
-# by less than 10⁻⁹ of itself.
+# Arb computes the integrals in balls that hold the true value, so every number here is rounded up
+# and off by less than 10⁻⁹ of itself.
 
 
 Shape: TypeAlias = Literal["gaussian", "laplace"]
 
 _BITS = 128
-_FAR: dict[Shape, int] = {"gaussian": 14, "laplace": 80}  # from s on: nothing is left beyond
+_FAR: dict[Shape, int] = {"gaussian": 14, "laplace": 80}  # how far beyond s the integral runs
 _NUDGE = 2.0**-40
 
 
 @lru_cache(maxsize=4096)
 def superquantile_of_largest(shape: Shape, queries: int, failure: Fraction) -> float:
-    """The mean of X in its worst ``failure`` of cases, rounded up: s + E(X − s)₊/β at the
-    quantile s, where that is least. With a failure of 1 it is E[X].
+    """The mean of X in the worst ``failure`` of cases, rounded up: s + E(X − s)₊/β at the
+    quantile s, where it is least. With a failure of 1 it is E[X].
 
     >>> superquantile_of_largest("laplace", 3, Fraction(1))                  # 1 + 1/2 + 1/3
     1.8333333333333335
@@ -244,7 +243,7 @@ def excess_of_largest(shape: Shape, queries: int, s: Fraction) -> arb:
 
 @lru_cache(maxsize=4096)
 def quantile_of_largest(shape: Shape, queries: int, failure: Fraction) -> float:
-    """Some x with P(X > x) ≤ failure, above the least by one part in 10¹¹ at most.
+    """Some x with P(X > x) ≤ failure, above the least such x by at most one part in 10¹¹.
 
     >>> round(quantile_of_largest("gaussian", 1, Fraction(1, 20)), 6)
     1.959964
@@ -260,7 +259,7 @@ def quantile_of_largest(shape: Shape, queries: int, failure: Fraction) -> float:
 
 
 def _is_rare(shape: Shape, queries: int, x: float, failure: Fraction) -> bool:
-    """Whether P(X > x) ≤ failure for certain."""
+    """Whether P(X > x) ≤ failure is certain."""
     with balls.precision(_BITS):
         calm = (1 - _one(shape, balls.ball(Fraction(x)))) ** queries
         return bool(1 - calm <= balls.ball(failure))
@@ -275,13 +274,14 @@ def _one(shape: Shape, z: Any) -> Any:
 # Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi and Shenfeld, "A New Analysis of Differential
 # Privacy's Generalization Guarantees" (2020).
 #
-# Answers that are within α of the sample's means but for a probability b, and (ε, δ)-private when a
-# record is replaced, are for all c, d > 0 within
+# If answers are within α of the sample's means except with probability b, and (ε, δ)-private when
+# a record is replaced, then for all c, d > 0 they are within
 #
-#     α + (e^ε − 1) + c + 2d  of the population's, but for a probability  b/c + δ/d.
+#     α + (e^ε − 1) + c + 2d  of the population's, except with probability  b/c + δ/d.
 #
-# Here for Gaussian noise, with ε, b, c, d and σ chosen for the least width. `validity` proves a
-# sharper form; this one is kept to compare with, and for those who want the published statement.
+# It is used here for Gaussian noise, with ε, b, c, d and σ chosen for the least width. `validity`
+# proves a sharper form; this one is kept for comparison, and for those who want the published
+# statement.
 
 
 _ROOT = math.sqrt(2 * math.pi)
@@ -315,7 +315,7 @@ def jung_width(noise: Noise, *, queries: int, failure: Fraction) -> float:
 
 
 def jung_noise(n: int, *, queries: int, failure: Fraction) -> Noise:
-    """The Gaussian noise of about the least such width."""
+    """The Gaussian noise with about the least such width."""
     low, high = 1e-3 / n, 10.0
     for _ in range(3):
         grid = np.geomspace(low, high, 80)
@@ -326,7 +326,7 @@ def jung_noise(n: int, *, queries: int, failure: Fraction) -> Noise:
 
 
 def most_jung_noise(n: int, *, queries: int, failure: Fraction, error: Fraction) -> Noise | None:
-    """The most Gaussian noise whose width is at most ``error``; none if no noise has it."""
+    """The most Gaussian noise whose width is at most ``error``; None if no noise reaches it."""
     best = jung_noise(n, queries=queries, failure=failure)
     low, high = best.size, error
     if jung_width(best, queries=queries, failure=failure) > error:
@@ -341,7 +341,7 @@ def most_jung_noise(n: int, *, queries: int, failure: Fraction, error: Fraction)
 def _best_place(sigma: Floats, n: int, queries: int, beta: float) -> _Place:
     """The best of a grid of σ and shares f, each with its best ε and c.
 
-    With the union bound α = σ·q, b = 2k·Φ(−q), both are known: setting derivatives to 0,
+    With the union bound α = σ·q, b = 2k·Φ(−q), both have closed forms: setting derivatives to 0,
 
         ε = μ·(z − μ/2),  Φ(−z) = (1 − f)·β/2,      φ(q) = σ·f·β/(2k),  c = 2k·Φ(−q)/(f·β).
     """
@@ -351,7 +351,7 @@ def _best_place(sigma: Floats, n: int, queries: int, beta: float) -> _Place:
     mu = math.sqrt(queries) / (n * s)
     epsilon = np.minimum(np.maximum(mu * (-ndtri((1 - f) * beta / 2) - mu / 2), 0.0), 50.0)
     delta = ndtr(mu / 2 - epsilon / mu) - np.exp(epsilon) * ndtr(-epsilon / mu - mu / 2)
-    density = np.minimum(_ROOT * s * f * beta / (2 * queries), 0.5)  # of the peak's
+    density = np.minimum(_ROOT * s * f * beta / (2 * queries), 0.5)  # relative to the peak
     q = np.sqrt(-2 * np.log(density))
     c = 2 * queries * ndtr(-q) / (f * beta)
     width = s * q + np.expm1(epsilon) + c + 2 * np.maximum(delta, 0.0) / ((1 - f) * beta)

@@ -34,7 +34,8 @@ _COLOURS: Final = ("#2f6db3", "#6aa886", "#b678b0", "#c9b24e", "#e0974f", "#9aa3
 
 
 def draw(plan: QuestionPlan) -> Plot:
-    """One curve a method, up to errors of ½, which a coin has too; the wish as a line."""
+    """One curve per method, up to an error of ½, which guessing has too; the error asked for as a
+    line."""
     alt = altair()
 
     failure = 1 - Fraction(repr(plan.confidence))

@@ -1,4 +1,4 @@
-"""How many adaptive questions a sample supports, by each method, before anything is asked."""
+"""How many adaptive questions a sample supports by each method, before anything is asked."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class QuestionPlan:
     error: float
     confidence: float
     questions: dict[str, int]  #: by method
-    naive: int | None  #: what reuse would claim; none beyond 10¹²
+    naive: int | None  #: what reuse would claim; None above 10¹²
 
     @property
     def best(self) -> str:
-        """The method that supports most questions."""
+        """The method that supports the most questions."""
         return max(self.questions, key=lambda method: self.questions[method])
 
     def __str__(self) -> str:
@@ -71,11 +71,11 @@ def plan(n: int, *, error: Number, confidence: Number = Fraction(95, 100)) -> Qu
     ten points. ``confidence`` is how sure that is for all answers together, between 0 and 1; 0.95
     if left out.
 
-    Naive reuse (all questions to the same records, no noise, each error as if it had been asked
-    alone) promises far more, and promises nothing: it holds for questions that were fixed before
-    the first answer. Numbers above 1,000 are right to three digits, those for Laplace noise to
-    about two below 10⁵, and what is said is never more than there are, but for Laplace noise. No
-    more than 10⁹ are counted.
+    Naive reuse (all questions to the same records, no noise, each error as if its question were
+    the only one) seems to promise far more, but its promise is void here: it holds only for
+    questions that were fixed before the first answer. Numbers above 1,000 are right to three
+    digits, those for Laplace noise to about two below 10⁵. Except for Laplace noise, the numbers
+    are never too large. Counting stops at 10⁹.
 
     >>> planned = plan(10**5, error=0.1)
     >>> planned.best, planned.questions["gaussian"] > 3 * planned.questions["splitting"]

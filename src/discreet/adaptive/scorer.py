@@ -34,21 +34,21 @@ class Scorer:
 
     ``X`` and ``y`` are the holdout: records that no model is fitted to, in whatever form the
     models take. A record's score is in [0, 1]: ``score(estimator, X, y)`` returns one for each
-    row, and looks at rows one by one; if not given it is whether ``predict`` is right.
+    row, and treats rows one by one; if left out, the score is whether ``predict`` is right.
 
     Given ``hits``, the holdout is a `Thresholdout`: what the loop passes as X and y (the part
     of a fold that the model was not fitted to) is scored first, and the holdout steps in where
-    it disagrees; ``fold`` is about how many rows that will be, as many as the holdout has if not
-    given: the fewer, the further it may be off before the holdout steps in. Otherwise it is an
-    `Analyst`, which answers every time, and X and y are only looked at for mistakes. Further
-    ``parameters`` go to one of them; it is there as ``holdout``, with its guarantee and what
-    remains. Each call is one of its ``queries``. ``confidence`` is how sure the error of all scores
-    together is, between 0 and 1; 0.95 if left out.
+    it disagrees. ``fold`` is about how many rows that will be, or the size of the holdout if left
+    out: the fewer, the further they may be off before the holdout steps in. Without ``hits``, the
+    holdout is an `Analyst`, which answers every time, and X and y are only checked for mistakes.
+    Further ``parameters`` go to whichever is used; it is available as ``holdout``, with its
+    guarantee and what remains. Each call is one of its ``queries``. ``confidence`` is how sure the
+    error of all scores together is, between 0 and 1; 0.95 if left out.
 
     When the budget is spent the scorer refuses. With ``error_score="raise"`` that ends the
     search; by default scikit-learn warns, scores the rest as NaN and ranks it last.
-    It works in threads. It cannot be sent to other processes, where budgets would be counted
-    again; a copy in the same process, such as nested searches make, is the scorer itself.
+    It works in threads. It cannot be sent to other processes, which would count the budget from
+    the start; a copy in the same process, as nested searches make one, is the scorer itself.
 
     >>> class Always:
     ...     def predict(self, X):
@@ -95,12 +95,12 @@ class Scorer:
             self.holdout = Thresholdout(
                 size, rows, queries=queries, hits=hits, confidence=confidence, **parameters
             )
-        self._data = copy.deepcopy(X), np.array(y)  # so that they stay what they were
+        self._data = copy.deepcopy(X), np.array(y)  # so that later changes to them have no effect
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """Return the estimator's score, as the holdout vouches for it.
 
-        Whatever goes wrong goes wrong on X and y, before the holdout is asked.
+        If the estimator fails, it fails on X and y, before the holdout is asked.
         """
         self._check_columns(X)
         guess = self._mean(estimator, X, np.asarray(y))
@@ -109,7 +109,7 @@ class Scorer:
         return float(self.holdout.ask(self._on(estimator), vectorized=True).value)
 
     def _check_columns(self, X: Any) -> None:
-        """A model of other columns cannot be scored by the holdout's; which they are is public."""
+        """Refuse a model of columns that the holdout does not have; its columns are public."""
         held, given = _columns(self._data[0]), _columns(X)
         if held is not None and given is not None and held != given:
             raise InvalidArgument(
@@ -136,7 +136,7 @@ class Scorer:
         X, y = self._data
 
         def phi(rows: NDArray[Any]) -> Any:
-            if not len(rows):  # which estimators refuse
+            if not len(rows):  # estimators refuse an empty array
                 return np.zeros(0)
             return np.asarray(self._score(estimator, _take(X, rows), y[rows]))
 
@@ -163,7 +163,7 @@ class Scorer:
 
 
 def _check_parameters(parameters: Mapping[str, Any], *, hits: int | None) -> None:
-    """Further parameters must be those of the holdout that is made."""
+    """Refuse further parameters that the kind of holdout in use does not take."""
     from discreet.adaptive.analyst import Analyst
 
     made, other = (Analyst, Thresholdout) if hits is None else (Thresholdout, Analyst)
@@ -204,7 +204,7 @@ def _rows(X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _columns(X: Any) -> tuple[Any, ...] | None:
-    """Names where there are some, else their number; none for records that are no rows."""
+    """The columns' names if they have any, else their number; None for records without columns."""
     if hasattr(X, "columns"):
         return tuple(X.columns)
     shape = getattr(X, "shape", None)

@@ -2,12 +2,11 @@
 
 Dwork, Feldman, Hardt, Pitassi, Reingold and Roth, "The reusable holdout", Science 2015. Each
 question is first answered from training data. Only if the holdout disagrees by more than a
-threshold is the holdout's own answer given, and only such a hit tells anything worth counting.
+threshold is the holdout's own answer given, and only such a hit reveals anything worth counting.
 
-How far the answers can be from the population's, all of them at once: the comparisons are those
-of one run of the sparse vector technique, with Laplace noise of scale a on the threshold T, A for
-short, and of scale b on each compared score, L. In the order of the questions, and with h for the
-holdout's own mean,
+How far can all answers at once be from the population's? The comparisons are those of one run of
+the sparse vector technique, with Laplace noise a·A on the threshold T and b·L on each compared
+score, where A and L are standard Laplace. With h for the holdout's own mean,
 
     an answer t from training was no hit:  |h − t| + b·L < T + a·A,  so |t − h| ≤ T + a·A − b·L;
     an answer from the holdout is h ± (b·L − a·A), rounded: off by r more.
@@ -16,17 +15,17 @@ All noises are independent and each L is fresh, so the largest error of k answer
 
     X = max(max(T, r) + W, W′ + r),   W = a·A + b·(the largest of k L's),  W′ with 2k L's,
 
-as Laplace noise is symmetric. k, because of the two comparisons of a question only the one on the
-side where h lies can leave a·A − b·L in an answer: as T + a·A − b·L when it is no hit, as r + a·A −
-b·L when it is one, since a hit on the other side has b·L − a·A > T. 2k, because any of them may
-become a hit that is off by b·L − a·A, and r.
+as Laplace noise is symmetric. It is k in W because, of the two comparisons of a question, only the
+one on the side where h lies can leave a·A − b·L in an answer: as T + a·A − b·L when it is no hit,
+as r + a·A − b·L when it is one, since a hit on the other side has b·L − a·A > T. It is 2k in W′
+because any of them may become a hit that is off by b·L − a·A, and r.
 
-From X to the population there are two ways, and the shorter one is taken beforehand: by privacy,
-superquantile(X) + drift, and by counting, a quantile of X and the distance at which all questions
-that can ever come up are right; both are in `validity`. With all noise fixed, a question is decided
-by which of the earlier ones were hits and which of m + 1 values each hit was answered by: after j
-hits there are C(k, j + 1)·(m + 1)^j over all times. The failure allowed is split evenly over j, so
-answers are the surer the fewer hits there were.
+From X to the population there are two ways, and the one with the smaller width is chosen
+beforehand: by privacy, superquantile(X) + drift, and by counting, a quantile of X plus the distance
+within which all questions that can ever come up are right; both are in `validity`. With all noise
+fixed, a question is determined by which of the earlier ones were hits and which of m + 1 values
+each hit was answered by: after j hits there are C(k, j + 1)·(m + 1)^j over all times. The failure
+allowed is split evenly over j, so the fewer hits there were, the smaller the error of an answer.
 """
 
 from __future__ import annotations
@@ -82,10 +81,10 @@ class Thresholdout:
     """Means of functions φ: record → [0, 1] that hold on the population, asked one by one.
 
     ``training`` is data that may be looked at freely; ``holdout`` was drawn from the population,
-    one record independent of the other and of training, and is never shown. A question is
+    each record independent of the others and of training, and is never shown. A question is
     answered from training where that agrees with the holdout, else from the holdout; ``hits``
-    is how often that may happen among ``queries`` questions. In the place of training there may
-    be a number: then each question brings a ``guess``, from about as many records.
+    is how often the latter may happen among ``queries`` questions. Training may also be a number:
+    then each question brings a ``guess``, computed from about that many records.
 
     The comparisons are one run of `SparseVector`: Laplace noise on the threshold once, and on
     each comparison, of holdout − training and of training − holdout. A hit is answered by its
@@ -95,14 +94,14 @@ class Thresholdout:
     ``error`` of the population's values with probability ``confidence``: there
     is a bound by privacy and one by counting.
 
-    Give ``epsilon``, or ``error``, for the least ε that gives this error, or neither, for the ε
-    of the least width by privacy. ``threshold`` is chosen such that questions that were fixed
+    Give ``epsilon``; or ``error``, to get the least ε with this error; or neither, to get the ε
+    with the least width by privacy. ``threshold`` is chosen such that questions that were fixed
     beforehand use up half of the hits, on average. ``private=False`` adds no noise at all:
     errors are much smaller, and nobody in the holdout is protected.
 
     With a ``ledger`` the guarantee is charged once, before the first answer, to a ``dataset`` of
-    its own (``create=True`` makes it), in the name of ``analyst`` if one is given: nobody can make
-    the holdout a second time.
+    its own (``create=True`` makes it), in the name of ``analyst`` if one is given, so that nobody
+    can make the holdout a second time.
 
     >>> clicks = np.arange(20_000) % 4 == 0                      # a quarter of all records
     >>> train, held = clicks[:10_000], clicks[10_000:]
@@ -218,7 +217,7 @@ class Thresholdout:
         with self._lock:
             self._check_budget()
             self._asked += 1  # counted before any record of the holdout is read
-            error = self._error  # of a question after the hits so far
+            error = self._error  # of an answer after the hits so far
             off = _total(phi, self._holdout, vectorized) - target
             lead = self._lead(off)
             if lead is not None:
@@ -263,7 +262,7 @@ class Thresholdout:
         return math.floor(mean * self._n * UNIT + Fraction(1, 2))
 
     def _stated(self) -> float:
-        """By privacy one width holds for all; by counting, answers after fewer hits are nearer."""
+        """The width by privacy, one for all answers, or by counting, smaller after fewer hits."""
         return self.settings.counted(self._used) if self._counts else self.settings.by_privacy
 
     def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
@@ -295,13 +294,13 @@ class Thresholdout:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What all answers together say about one record of the holdout: Pure(ε) or nothing."""
+        """The promise of all answers together to one record of the holdout: Pure(ε), or none."""
         epsilon = self.settings.epsilon
         return TotalVariation(1) if epsilon is None else Pure(epsilon)
 
     @property
     def error(self) -> float:
-        """The width that all answers keep, whatever is asked."""
+        """The width that holds for all answers, whatever is asked."""
         return self.settings.width
 
     @property
@@ -311,7 +310,7 @@ class Thresholdout:
 
     @property
     def bounds(self) -> dict[str, float]:
-        """Both widths; that of the method is the one that is stated."""
+        """Both widths; ``error`` is the one of ``method``."""
         return {"privacy": self.settings.by_privacy, "counting": self.settings.by_counting}
 
     @property
@@ -399,9 +398,9 @@ def _too_narrow(goal: Fraction, nearest: Settings) -> InvalidArgument:
 # -- the distance from the answers to the population -----------------------------------------------
 
 
-_CELLS: Final = 128  # of the grid on which noise is rounded up, for each b
+_CELLS: Final = 128  # of the grid that noise is rounded up to, per b
 _LOW, _HIGH = 8.0, 30.0  # noise below −8a counts as −8a; above 30a it is added by its formula
-_UP: Final = 1 + 1e-9  # far above the rounding of all sums here
+_UP: Final = 1 + 1e-9  # far more than the rounding error of all sums here
 _NICE: Final = ("1", "1.25", "1.6", "2", "2.5", "3.15", "4", "5", "6.3", "8")  # a tenth of a decade
 _SHARES: Final = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 50))  # of the failure, for noise
 MOST_HITS: Final = 10_000
@@ -412,7 +411,7 @@ _STEP: Final = 2.0**-32  # by which values are rounded
 class LargestNoise:
     """A bound on the law of a·A + b·max(L₁, …, L_k), with independent standard Laplace A, L.
 
-    Both terms are rounded up to a grid, so that everything said about the sum is rounded up.
+    Both terms are rounded up to a grid, so every number about the sum is rounded up.
 
     >>> noise = LargestNoise(1.0, 2.0, 100)
     >>> noise.tail(20.0) < 0.01 < noise.tail(15.0)
@@ -450,7 +449,7 @@ class LargestNoise:
 
     @property
     def most(self) -> float:
-        """Beyond here there is next to nothing."""
+        """Beyond this value there is next to no probability."""
         return (self.a + self.b) * _HIGH + self.b * math.log(self.count)
 
 
@@ -465,7 +464,7 @@ def _rounded_up(
     tail = np.exp(-np.abs(x)) / 2
     below = np.where(x < 0, np.log(tail), np.log1p(-tail))
     above = -np.expm1(count * below)
-    above[-1] = 0.0  # what is beyond is counted as here, and its excess by its formula
+    above[-1] = 0.0  # the mass beyond is counted here, and its excess by its formula
     return low * scale, -np.diff(above, prepend=1.0)
 
 
@@ -481,22 +480,24 @@ class Terms:
 
     @property
     def false_alarm(self) -> float:
-        """How likely a question fixed beforehand may be a hit: half of the hits on average."""
+        """How likely a question fixed beforehand may be a hit; on average, that uses half of the
+        hits."""
         return min(0.5, self.hits / (2 * self.queries))
 
     @property
     def fluctuation(self) -> float:
-        """u: two samples disagree by more with probability false_alarm/2 at most (Hoeffding)."""
+        """u: two samples disagree by more than u with probability at most false_alarm/2
+        (Hoeffding)."""
         variance = (1 / self.n + 1 / self.training) / 4
         return math.sqrt(2 * variance * math.log(4 / self.false_alarm))
 
     def questions(self, used: int, levels: int) -> int:
-        """How many different questions there are that come after `used` hits."""
+        """How many different questions can come after `used` hits."""
         return math.comb(self.queries, used + 1) * int((levels + 1) ** used)
 
     def exponent(self, used: int, levels: int, failure: Fraction) -> float:
         """L of both sides of each of them: the largest after `used` hits or fewer."""
-        # Their number grows as long as (k − j − 1)·(m + 1) > j + 2, so up to one j and no more.
+        # Their number grows as long as (k − j − 1)·(m + 1) > j + 2, so it has a single peak in j.
         turning = -((2 - (self.queries - 1) * (levels + 1)) // (levels + 2))
         most = self.questions(min(used, max(turning, 0)), levels)
         return counting.exponent(2 * min(self.hits, self.queries) * most, failure=failure)
@@ -512,13 +513,13 @@ class Settings:
 
     @cached_property
     def levels(self) -> int:
-        """m: answers from the holdout are multiples of 1/m, off by T/2 for that at most."""
+        """m: answers from the holdout are multiples of 1/m, which moves them by at most T/2."""
         least = max(self.threshold, Fraction(1, self.terms.n))
         return math.ceil(1 / least)
 
     @cached_property
     def mechanism(self) -> SparseVector | None:
-        """What compares, in steps of 2^−32 of one record."""
+        """The mechanism that compares, in steps of 2^−32 of one record."""
         if self.epsilon is None:
             return None
         return SparseVector(
@@ -549,11 +550,12 @@ class Settings:
 
     @property
     def _agreed(self) -> float:
-        """max(T, r): how far an answer is off, but for noise on the side of W."""
+        """max(T, r): how far an answer is off, apart from the noise W."""
         return max(float(self.threshold) * _UP + _STEP, self._rounding)
 
     def largest_error(self, failure: Fraction) -> float:
-        """x such that all answers are within x of the holdout's values but for `failure`."""
+        """x such that all answers are within x of the holdout's values, except with probability
+        `failure`."""
         t = self._agreed
         if self.epsilon is None:
             return t
@@ -563,7 +565,7 @@ class Settings:
             return w.tail((x - t) / unit) + wide.tail((x - self._rounding) / unit)
 
         low, high = 0.0, wide.most * unit + t
-        if chance(high) > failure:  # what is known of the noise does not reach so far
+        if chance(high) > failure:  # the table of the noise does not reach this far
             return math.inf
         for _ in range(50):
             x = (low + high) / 2
@@ -587,7 +589,7 @@ class Settings:
 
     @cached_property
     def _share(self) -> Fraction:
-        """Which part of the failure goes to the noise: the one of least width."""
+        """The part of the failure that goes to the noise, chosen for the least width."""
         if self.epsilon is None:
             return Fraction(0)
         return min(_SHARES, key=lambda share: self._counted(self.terms.hits - 1, share))
@@ -605,12 +607,12 @@ class Settings:
 
     @cached_property
     def by_counting(self) -> float:
-        """The width by counting after all hits but one: none before is wider."""
+        """The width by counting after all hits but one; it is never wider before."""
         return self.counted(self.terms.hits - 1)
 
     @property
     def width(self) -> float:
-        """The smaller one, which is chosen beforehand."""
+        """The smaller of the two widths, which is chosen beforehand."""
         return min(self.by_privacy, self.by_counting)
 
 
@@ -622,9 +624,9 @@ def choose(
     threshold: Fraction | None,
     error: Fraction | None,
 ) -> Settings:
-    """Settings of least width by privacy or, if `error` is given, of least ε for that width.
+    """The settings of least width by privacy or, if `error` is given, of least ε for that width.
 
-    If none reaches the error, they are those that come nearest.
+    If none reaches the error, the nearest settings are returned.
     """
 
     def settings(epsilon: Fraction | None) -> Settings:
@@ -644,9 +646,9 @@ def choose(
 def _threshold(terms: Terms, epsilon: Fraction | None) -> Fraction:
     """T, such that a question fixed beforehand is a hit with a chance of false_alarm or less.
 
-    Its two values differ by u at most; and with a chance of at most false_alarm/4 on each side
+    Its two values differ by at most u; and with a chance of at most false_alarm/4 on each side
     the noise of a comparison is above w, where P(a·A + b·L > w) is (b²·e^(−w/b) −
-    a²·e^(−w/a))/(2·(b² − a²)). No guarantee rests on this rule: it decides how long hits last.
+    a²·e^(−w/a))/(2·(b² − a²)). No guarantee rests on this rule: it decides how long the hits last.
     """
     if epsilon is None:
         return Fraction(terms.fluctuation)

@@ -1,7 +1,7 @@
 """From stability to the population: how far adaptively chosen answers can be from the truth.
 
 The setting. S is a sample of n records drawn independently from a population D. An analyst asks
-k queries q: record → [0, 1], each chosen from the answers before it, and gets a = q(S) + e; π
+k queries q: record → [0, 1], each chosen after seeing the earlier answers, and gets a = q(S) + e; π
 is the whole exchange. X is the largest |e| of the k, and δ(ε) bounds the privacy profile of the
 whole exchange when one of the n records is *replaced*. What is wanted is q(D), the mean of q
 over the population. The theorem: for all s, u ≥ 0 and t > s + u
@@ -18,9 +18,9 @@ The proof, with everything conditioned on π, which fixes every q and every a:
     and convex, so by Jensen's inequality (Y − s − u)₊ ≤ E[(X − s)₊|π] + the average over i of
     E[(rᵢ(x, π) − 1 − u)₊].
 4.  Over π the last term becomes the mean over x of the hockey-stick divergence of order 1 + u
-    of P(·|xᵢ = x) from P. Both are mixtures over the other records, and P one over a second
-    draw x′ in place of x; the divergence is jointly convex, so it is at most the largest of two
-    samples that differ in record i, δ(ln(1 + u)).
+    of P(·|xᵢ = x) from P. Both are mixtures over the other records, and P also over a second
+    draw x′ in place of x; the divergence is jointly convex, so it is at most the largest between
+    two samples that differ in record i, δ(ln(1 + u)).
 5.  Markov's inequality for (Y − s − u)₊ at t − s − u.
 
 Set equal to a failure probability β and solved for t, the least width is a sum of two terms,
@@ -89,7 +89,7 @@ def superquantile(excess: Callable[[float], float], *, failure: Number, upper: f
     """The mean of X in the worst ``failure`` of cases, min over s of s + E(X − s)₊/β; rounded up.
 
     ``excess(s)`` is E(X − s)₊ or an upper bound on it; ``upper`` is about the largest value of
-    X worth considering: it limits the search alone, as each s gives a bound that holds.
+    X worth considering: it only limits the search, as each s gives a bound that holds.
 
     >>> round(superquantile(lambda s: max(0.0, 1 - s) ** 2 / 2, failure=0.1, upper=1), 9)
     0.95
@@ -109,10 +109,10 @@ def failure_probability(value: Number) -> Fraction:
 
 
 def _least(width: Callable[[float], Fraction], low: float, high: float) -> Fraction:
-    """The least value met by golden-section search, the two ends included.
+    """The least value found by golden-section search, the two ends included.
 
     Every point is a bound that holds, so a search that stops early or meets a function that is
-    not quite convex loses tightness and nothing else.
+    not quite convex loses nothing but tightness.
     """
     best = min(width(low), width(high))
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
@@ -135,9 +135,9 @@ def _least(width: Callable[[float], Fraction], low: float, high: float) -> Fract
 #
 # An analyst, human or not, is a function from the answers so far to the next question (whatever
 # coins it tosses are independent of the sample: fix them first). If only N different questions can
-# ever come up, over all answers that there could be, then each of the N has a mean over the sample
-# that is near its mean over the population, as if it had been asked alone, but for a failure of
-# β/N; and all N at once but for β, whichever of them is asked. For independent records, not
+# ever come up, over all possible answers, then each of the N has a mean over the sample that is
+# near its mean over the population, as if it had been asked alone, except with probability β/N; and
+# all N at once except with probability β, whichever of them are asked. For independent records, not
 # necessarily alike, and values in [0, 1] (Hoeffding 1963, Theorem 1)
 #
 #     P(the sample's mean p̂ is on one side of the true mean p with n·KL(p̂‖p) ≥ L)  ≤  e^(−L),
@@ -193,7 +193,7 @@ def lower_end(mean: float, n: int, exponent: float) -> float:
     >>> round(lower_end(0.9, 10**4, 3.0), 4)
     0.8925
     """
-    # 1 − mean is exact from ½ on and off by 2⁻⁵⁴ below, which the last factor makes up for.
+    # 1 − mean is exact for means of ½ or more, and off by 2⁻⁵⁴ below: the last factor covers that.
     return max(0.0, 1.0 - upper_end(1.0 - mean, n, exponent) * (1 + 2.0**-50))
 
 
