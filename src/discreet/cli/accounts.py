@@ -1,4 +1,4 @@
-"""A ledger and its accounts on the command line: which one, in words, as documents, and new."""
+"""A ledger and its accounts on the command line: options, documents, and checks of new accounts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LedgerOptions:
-    """Which ledger."""
+    """The options that name a ledger and its key."""
 
     ledger: Annotated[
         str,
@@ -57,7 +57,7 @@ class LedgerOptions:
 
 @dataclass(frozen=True)
 class ReadOnlyLedgerOptions(LedgerOptions):
-    """Which ledger, where it is only read: the public half of its key will do."""
+    """The options for a ledger that is only read: the public half of its key is enough."""
 
     public_key: Annotated[
         str | None,
@@ -69,7 +69,7 @@ class ReadOnlyLedgerOptions(LedgerOptions):
 
     @property
     def key_files(self) -> list[str]:
-        """What signs: no picture may be drawn over it."""
+        """The files of the key, which a picture must not overwrite."""
         return [*key_files(self.key), *key_files(self.public_key)]
 
     def open(self, *, create: bool = False) -> Ledger:
@@ -90,7 +90,7 @@ def datasets_of(ledger: Ledger, name: str | None) -> list[Account]:
 
 
 def unknown_dataset(there: list[Account], given: str | None = None) -> InvalidArgument:
-    """The error of a dataset that is not named, or not there."""
+    """The error for a dataset that is not named, or that does not exist."""
     names = ", ".join(account.name for account in there)
     return InvalidArgument(
         name="--dataset",
@@ -106,7 +106,7 @@ def facts_of(ledger: Ledger) -> dict[str, Any]:
 
 
 def spent_without_cap(ledger: Ledger, dataset: str) -> dict[str, Fraction]:
-    """By analyst, what those who have no cap of their own spent of a dataset."""
+    """What analysts without a cap of their own spent on a dataset, by name."""
     free = {a.name for a in ledger.analysts if a.dataset == dataset and a.filter is None}
     spent = dict.fromkeys(free, Fraction(0))
     for entry in ledger.history(dataset) if free else ():
@@ -116,7 +116,7 @@ def spent_without_cap(ledger: Ledger, dataset: str) -> dict[str, Fraction]:
 
 
 def account_documents(ledger: Ledger, accounts: Iterable[Account]) -> list[dict[str, Any]]:
-    """Accounts as documents, with what was spent also by those who have no cap."""
+    """Accounts as documents, including what was spent by analysts who have no cap."""
     free: dict[str, dict[str, Fraction]] = {}
     documents = []
     for account in accounts:
@@ -154,7 +154,7 @@ def account_document(account: Account) -> dict[str, Any]:
 
 
 def check_caps(dataset: str | None, budget: Any, groups: list[str], of_group: Any) -> None:
-    """Every cap has something that it caps."""
+    """Refuse a cap without a dataset or group, and a dataset without a cap."""
     if dataset is None and (budget is not None or (groups and of_group is None)):
         raise InvalidArgument(
             name="--dataset",
@@ -183,7 +183,7 @@ def check_names(
     groups: Sequence[str] = (),
     relation: str = "add-remove",
 ) -> None:
-    """Names that can be printed, and a relation that there is."""
+    """Refuse names that cannot be printed, and an unknown relation."""
     from discreet.ledger.history import read_name
     from discreet.neighbors import Relation
 
@@ -195,7 +195,7 @@ def check_names(
 
 
 def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Account]) -> None:
-    """All groups are there, but the one that is made, before any of it is."""
+    """Refuse groups that do not exist, except the one that is to be made, before making any."""
     made = groups[-1:] if of_group is not None else []
     for name in groups:
         if name not in there and name not in made:
@@ -208,7 +208,7 @@ def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Accoun
 
 
 def check_new(dataset: str | None, there: Sequence[Account]) -> None:
-    """A dataset that is there keeps its groups, so it cannot join one that is made now."""
+    """Refuse to put an existing dataset into a new group: its groups are fixed."""
     if dataset is not None and any(account.name == dataset for account in there):
         raise InvalidArgument(
             name="--dataset",
@@ -226,7 +226,7 @@ def check_kept(
     relation: str,
     groups: Sequence[str],
 ) -> None:
-    """A dataset that is there keeps its cap, who is a person in it, what is hidden, its groups."""
+    """Refuse to change the cap, unit, relation or groups of an existing dataset."""
     from discreet.ledger import Cap
 
     for account in there:

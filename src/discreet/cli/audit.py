@@ -1,7 +1,7 @@
-"""``discreet audit``: try to break a privacy claim, one's own or anybody's.
+"""``discreet audit``: try to break a privacy claim, your own or anybody's.
 
-A target is typed as ``module:name`` or ``file.py:name``. Code that is named so is somebody's own,
-and runs. What it raises on the way is told by class and line alone: its words may quote data.
+A target is typed as ``module:name`` or ``file.py:name``. That code is the user's own, and it is
+run. Errors it raises are reported only by class and line, as their messages may quote data.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _HOW = "as in survey.py:answer, or package.module:answer"
 
 @dataclass(frozen=True)
 class Named:
-    """A thing of a module, and the module, in which names beside it are looked up."""
+    """An object of a module, and the module, in which names given alone are looked up."""
 
     module: Any
     thing: Any
 
 
 def named(text: str, *, option: str) -> Named:
-    """Import what is named; the current folder, and that of a file, can be imported from.
+    """Import what is named; the current folder and that of a file are on the import path.
 
     >>> named("math:floor", option="TARGET").thing(1.5)
     1
@@ -72,7 +72,7 @@ def named(text: str, *, option: str) -> Named:
 
 
 def found_in(module: Any, path: str, *, option: str) -> Any:
-    """What has this name in a module, dots and all."""
+    """What has this name, which may be dotted, in a module."""
     thing = module
     for part in path.split("."):
         if not hasattr(thing, part):
@@ -87,7 +87,7 @@ def found_in(module: Any, path: str, *, option: str) -> Any:
 
 
 def _names(module: Any, wanted: str) -> str:
-    """The names that a module defines, the nearest first; modules that it imports are not meant."""
+    """The names that a module defines, the nearest first, without the modules it imports."""
     public = sorted(
         name
         for name, thing in vars(module).items()
@@ -103,7 +103,7 @@ def _names(module: Any, wanted: str) -> str:
 
 
 def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
-    """Two inputs: written out, in Python or JSON, or the name of a pair.
+    """Two inputs: written out in Python or JSON, or the name of a pair.
 
     >>> pair_of("0,1", None), pair_of("[1, 2], [1, 3]", None), pair_of("true, null", None)
     ((0, 1), ([1, 2], [1, 3]), (True, None))
@@ -131,7 +131,7 @@ def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
 
 
 def neighbors_of(text: str, beside: Any) -> Iterator[Any]:
-    """Pairs of neighbouring inputs, from a function that yields them or returns one a call."""
+    """Pairs of neighbouring inputs, from a function that yields them or returns one per call."""
     found = _named_or_beside(text, beside, option="--neighbors")
     if not callable(found):
         raise _no_neighbors(InvalidArgument.describe_data(found))
@@ -159,14 +159,14 @@ def _no_neighbors(given: str) -> InvalidArgument:
 
 
 def _named_or_beside(text: str, beside: Any, *, option: str) -> Any:
-    """``module:name``, or a name alone, which is one of the audited module."""
+    """``module:name``, or a name alone, which is looked up in the audited module."""
     if text.isidentifier():
         return found_in(beside, text, option=option)
     return named(text, option=option).thing
 
 
 def _written(text: str) -> Any:
-    """Literals of Python, or of JSON; None where there are none."""
+    """The value of a Python or JSON literal; None if the text is neither."""
     for reading, words in ((ast.literal_eval, text), (json.loads, f"[{text}]")):
         try:
             return reading(words)
@@ -202,7 +202,7 @@ def _module(place: str, *, option: str) -> Any:
 
 
 def _loaded(file: Path) -> Any:
-    """A file as a module of its name, once; of another name where that one is taken."""
+    """A file, loaded once as a module of its name, or of another name if that one is taken."""
     name = file.stem
     there = sys.modules.get(name)
     if there is not None and getattr(there, "__file__", None) == str(file.resolve()):
@@ -222,7 +222,7 @@ def _loaded(file: Path) -> Any:
 
 @contextmanager
 def told_of(found: Named) -> Iterator[None]:
-    """What the audited code raises, in its own file, is its mistake and not a bug of ours."""
+    """Report what the audited code raises in its own file as its mistake, not as our bug."""
     files = {getattr(found.module, "__file__", None)}
     kind = sys.modules.get(type(found.thing).__module__)
     if not type(found.thing).__module__.startswith("discreet."):
@@ -247,7 +247,7 @@ def told_of(found: Named) -> Iterator[None]:
 
 
 def _raised(error: BaseException, frames: Sequence[traceback.FrameSummary] | None = None) -> str:
-    """Class and line of what code of others raised; never its words."""
+    """The class and line of an error from the user's code, never its message."""
     last = (traceback.extract_tb(error.__traceback__) if frames is None else frames)[-1:]
     where = f" in line {last[0].lineno} of {Path(last[0].filename).name}" if last else ""
     if isinstance(error, SyntaxError) and error.filename:
@@ -258,7 +258,7 @@ def _raised(error: BaseException, frames: Sequence[traceback.FrameSummary] | Non
 # -- the claim -------------------------------------------------------------------------------------
 
 
-#: What the names of a claim, in order, make of it, by the name in discreet.guarantees.
+#: Which class of discreet.guarantees a claim with these names, in order, is.
 _NOTIONS: Final = {
     ("epsilon",): "Pure",
     ("epsilon", "delta"): "Approx",
@@ -273,7 +273,7 @@ HOW: Final = "say " + " or ".join(f"--claim {form}" for form in _FORMS)
 
 
 def claim_of(text: str) -> Guarantee:
-    """A guarantee from what was typed; its numbers are exact.
+    """The guarantee that was typed; its numbers are exact.
 
     >>> claim_of("epsilon=1/3"), claim_of("delta=1e-5, epsilon=1")
     (Pure(epsilon=Fraction(1, 3)), Approx(epsilon=Fraction(1, 1), delta=Fraction(1, 100000)))
@@ -311,7 +311,8 @@ def _unreadable(text: str) -> InvalidArgument:
 
 @contextmanager
 def shown_progress() -> Iterator[Callable[[float, str], None]]:
-    """A function of the share that is done and what is being done; the bar leaves no trace."""
+    """A function that shows the share that is done and what is being done in a bar, which vanishes
+    at the end."""
     if not _on_a_terminal():
         yield lambda done, words: None
         return
@@ -332,7 +333,7 @@ def _on_a_terminal() -> bool:
     return sys.stderr.isatty()
 
 
-# -- what is said ----------------------------------------------------------------------------------
+# -- the report ------------------------------------------------------------------------------------
 
 
 _LONGEST: Final = 60  # letters of an input
@@ -362,7 +363,7 @@ class Audited:
 
     @property
     def verdict(self) -> str:
-        """In one line. The silence of a search is never worded as more."""
+        """The verdict in one line. A search that found nothing is never presented as a proof."""
         claim = next(route.claim for route in self._routes if route is not None)
         exact = self.verification
         if exact is not None and exact.violated:
@@ -378,7 +379,7 @@ class Audited:
 
     @property
     def _pair(self) -> list[str] | None:
-        """Which inputs were taken; not where they were given, since then they may be data."""
+        """Which inputs were chosen; None if they were given, since then they may be data."""
         if not self.suggested or self.finding is None or self.finding.witness is None:
             return None
         return [_short(value) for value in self.finding.witness.pair]
@@ -390,7 +391,7 @@ class Audited:
         return ["No pair was given: pair[0] is {}, pair[1] is {}.".format(*self._pair)]
 
     def show(self, *, as_json: bool) -> None:
-        """Print it."""
+        """Print the report."""
         if as_json:
             finding, exact = (
                 route and json.loads(route.to_json()) for route in reversed(self._routes)
@@ -434,7 +435,7 @@ _PICTURES = (".svg", ".png", ".html")
 
 @dataclass(frozen=True)
 class Claimed:
-    """What is claimed of which neighbours."""
+    """What is claimed, and about which neighbours."""
 
     claim: Annotated[
         str | None,
@@ -456,7 +457,7 @@ class Claimed:
         str | None,
         Option(
             help="Instead of --pair: a function without arguments that yields such pairs, or "
-            "returns one a call; the most telling one is sought.",
+            "returns one per call; the most revealing pair is sought.",
             metavar="NAME",
         ),
     ] = None
@@ -471,11 +472,11 @@ class Effort:
         Option("--batched", help="Call it as run(input, size=n), which returns n outputs at once."),
     ] = False
     seconds: Annotated[
-        float | None, Option(help="Try for so long; 5 unless given.", metavar="NUMBER")
+        float | None, Option(help="How many seconds to try; 5 unless given.", metavar="NUMBER")
     ] = None
     samples: Annotated[
         int | None,
-        Option(help="Instead of --seconds: draw so many outputs of each input.", metavar="N"),
+        Option(help="Instead of --seconds: how many outputs of each input to draw.", metavar="N"),
     ] = None
     confidence: Annotated[
         float,
@@ -521,7 +522,7 @@ def audit(
       discreet audit survey.py:count --samples 5000 --plot laws.svg
     """
     _check_picture(plot)
-    # What the audited code prints is none of the report.
+    # What the audited code prints is not part of the report.
     with contextlib.redirect_stdout(sys.stderr):
         report = _tried(target, claimed, effort)
     report, unwritten = _drawn(report, plot)
@@ -535,7 +536,7 @@ def audit(
 
 
 def _drawn(report: Audited, plot: Path | None) -> tuple[Audited, OSError | None]:
-    """With its picture, or why there is none: what was found is worth more than that."""
+    """The report with its picture, or the error: a failed picture must not lose the findings."""
     if plot is None or report.finding is None:
         return report, None
     try:
@@ -546,7 +547,7 @@ def _drawn(report: Audited, plot: Path | None) -> tuple[Audited, OSError | None]
 
 
 def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
-    """The exact route where there is a law, then the statistical one where it can be run."""
+    """Try the exact route if there is a law, then the statistical one if it can be run."""
     from discreet.auditor.audit import audit as try_to_break
     from discreet.auditor.subject import Subject
 
@@ -614,7 +615,7 @@ def _inputs(found: Named, claimed: Claimed) -> dict[str, Any]:
 def _verified(
     thing: Any, claim: Guarantee, given: dict[str, Any], progress: Any
 ) -> Verification | None:
-    """By the laws themselves, on all neighbours that the mechanism knows, or on the given pair."""
+    """Verify by the laws themselves, on all neighbours the mechanism knows or on the given pair."""
     if not hasattr(thing, "law"):
         return None
     from discreet.auditor.verify import verify
@@ -640,7 +641,7 @@ def _check_picture(plot: Path | None) -> None:
 
 
 def _try_to_write(plot: Path) -> None:
-    """Before anything is drawn; some folders let nobody in who was told that they may."""
+    """Test that a file can be written before anything is drawn; permissions alone may be wrong."""
     there = plot.exists()
     try:
         plot.open("ab").close()

@@ -1,8 +1,8 @@
 """How a command ends: messages in the words of the command line, exit codes, error documents.
 
 ``create=True`` of the Python API is ``--create`` here. No traceback and no value of the data is
-ever printed: a message is one that discreet wrote, or, for what nobody foresaw, a sentence that
-names the class of the error alone.
+ever printed: a message is one that discreet wrote or, for an unforeseen error, a sentence that
+names nothing but its class.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ _NAMES: Final = {
     "column of top_k": "the column of --top-k",
     "column of most_common": "the column of --most-common",
 }
-# What was typed stays as it is, and so does a claim, which is written as in Python.
+# What the user typed stays as it is, and so does a claim, which is written as in Python.
 _TYPED: Final = r"(?:^|got )'[^']*'|--claim \S+"
 _KEYWORD: Final = re.compile(rf"{_TYPED}|\b({'|'.join(_OPTIONS)})=(\"[^\"]*\"|\w*)")
 _CAST: Final = re.compile(r'row(?:\.|\[")(\w[^"()]*?)(?:"\])?\.cast\("(\w+)"\)')
@@ -109,7 +109,7 @@ _TYPE: Final = re.compile(r" \((str|int|float|Fraction|Decimal)\)")
 
 
 def translated(message: str) -> str:
-    """A sentence with options where it has arguments of Python.
+    """A sentence with options in place of Python's arguments.
 
     >>> translated("say delimiter= for another, or pass create=True and epsilon=0.5")
     'say --delimiter for another, or pass --create and --epsilon 0.5'
@@ -126,13 +126,13 @@ def translated(message: str) -> str:
 
 
 def in_the_shell(error: InvalidArgument) -> InvalidArgument:
-    """The same mistake, of an option where it is that of an argument; what was typed is text.
+    """The same error about an option instead of an argument; what was typed is text.
 
     >>> error = InvalidArgument(name="max_rows", expected="1 or above", given="0 (int)")
     >>> str(in_the_shell(error))
     '--max-rows must be 1 or above, got 0'
 
-    What was noted of it stays.
+    Its notes are kept.
     """
     option = f"--{error.name.replace('_', '-')}" if error.name in _OPTIONS else error.name
     told = InvalidArgument(
@@ -155,7 +155,7 @@ _KEY: Final = re.compile(r"\b([a-z_]+)=(\"[^\"]*\")?")
 
 
 def in_toml(error: InvalidArgument, file: str) -> InvalidArgument:
-    """The same mistake, of a key in this file, and in the question that the error notes.
+    """The same error about a key in this file, and in the question that its note names.
 
     >>> error = InvalidArgument(
     ...     name="truth", expected="left out", given="2 (int)", hint="say epsilon= instead"
@@ -181,8 +181,8 @@ def _of_keys(words: str) -> str:
 
 @contextmanager
 def called(option: str, *arguments: str, hint: str = "") -> Iterator[None]:
-    """A mistake in one of these arguments of Python, or in any if none is named, is one in what
-    was typed as this option."""
+    """Report an error about one of these Python arguments, or about any if none is named, as one
+    about this option."""
     try:
         yield
     except InvalidArgument as error:
@@ -208,7 +208,7 @@ def _option(found: re.Match[str]) -> str:
 
 FAILED_CHECK: Final = 1
 INTERRUPTED: Final = 130
-CLOSED: Final = 141  # what shells say of SIGPIPE
+CLOSED: Final = 141  # what shells return for SIGPIPE
 _USAGE: Final = 2
 _FILE: Final = 8
 VIOLATED: Final = 9
@@ -222,7 +222,7 @@ CODES: Final[dict[type[errors.DiscreetError], tuple[int, str]]] = {
     errors.LedgerDamaged: (5, "the ledger cannot be trusted"),
     errors.EngineError: (6, "the database failed"),
     errors.EntropyFailed: (7, "the operating system gave no randomness"),
-    errors.InternalError: (_BUG, "a bug of discreet: please report it"),
+    errors.InternalError: (_BUG, "a bug in discreet: please report it"),
 }
 
 #: All of them, for the documentation.
@@ -235,14 +235,14 @@ MEANINGS: Final[dict[int, str]] = dict(
             _FILE: "a file could not be read or written",
             VIOLATED: "an audit found a violation of the claim",
             INTERRUPTED: "interrupted",
-            CLOSED: "whoever read the output left before its end, as in a pipe to head",
+            CLOSED: "the reader of the output left before its end, as in a pipe to head",
         }.items()
     )
 )
 
 
 class Unwritten(OSError):
-    """A file that could not be written, and what became of the answer that was to be in it."""
+    """A file that could not be written, and what became of the answer meant for it."""
 
     def __init__(self, error: OSError, kept: str) -> None:
         super().__init__(error.errno, error.strerror, error.filename)
@@ -281,18 +281,18 @@ def document_of(error: BaseException) -> dict[str, Any]:
 
 
 def usage_document(message: str) -> dict[str, Any]:
-    """The same for a command line that could not be read at all."""
+    """The error document for a command line that could not be parsed at all."""
     return {"error": {"kind": "Usage", "message": message, "exit_code": _USAGE}}
 
 
 def interrupted_document() -> dict[str, Any]:
-    """The same for a command that somebody stopped."""
+    """The error document for a command that the user interrupted."""
     told = "interrupted before its end"
     return {"error": {"kind": "Interrupted", "message": told, "exit_code": INTERRUPTED}}
 
 
 def message_of(error: BaseException) -> str:
-    """One sentence: ours, or one that quotes nothing."""
+    """The message: one sentence, either ours or one that quotes nothing."""
     if isinstance(error, errors.DiscreetError):
         told = in_the_shell(error) if isinstance(error, errors.InvalidArgument) else error
         return "; ".join([translated(str(told)), *getattr(error, "__notes__", ())])
@@ -309,7 +309,7 @@ def _kind(error: BaseException) -> str:
 
 
 def _file_message(error: OSError) -> str:
-    """What the operating system said, and of which file; never what is in it."""
+    """What the operating system said about which file, never what the file holds."""
     reason = (error.strerror or "it cannot be used").lower()
     name = f'"{Path(str(error.filename)).name}"' if error.filename else "a file"
     hints = {

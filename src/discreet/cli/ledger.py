@@ -90,7 +90,7 @@ def create(
 ) -> None:
     """Make a ledger, or add a dataset to one. What is there already stays as it is.
 
-    A cap is never changed, and a ledger is never made over: deleting one must not be a reset.
+    A cap is never changed and a ledger is never replaced, so that nobody can reset what was spent.
 
     \b
     Example:
@@ -161,7 +161,7 @@ def show(
         str | None, Option(help="Only what this analyst spent.", metavar="NAME")
     ] = None,
     last: Annotated[
-        int, Option(help="List so many of the last releases.", metavar="N", min=0)
+        int, Option(help="How many of the last releases to list.", metavar="N", min=0)
     ] = 10,
     plot: Annotated[
         str | None,
@@ -228,7 +228,7 @@ def analysts(
     cap: LedgerCapOptions,
     printed: AsJson,
 ) -> None:
-    """List who may ask, and what is left to them; or add somebody.
+    """List who may ask, and what each has left; or add somebody.
 
     The dataset's cap binds whatever the caps of its analysts add up to.
 
@@ -359,7 +359,7 @@ def replay(
 
 
 def _asked_by(ledger: Ledger, chosen: list[Account], analyst: str | None) -> list[Account]:
-    """Of the chosen datasets those that this analyst may ask about."""
+    """Those of the chosen datasets that this analyst may ask about."""
     if analyst is None:
         return chosen
     people = [who for who in ledger.analysts if who.dataset in {data.name for data in chosen}]

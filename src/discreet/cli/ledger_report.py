@@ -46,7 +46,7 @@ _LABEL, _BAR = 30, 24
 def show_history(
     ledger: Ledger, chosen: Sequence[Account], analyst: str | None, *, last: int, out: Console
 ) -> None:
-    """Accounts with bars, then each dataset over time and its last releases."""
+    """Print accounts with bars, then each dataset over time and its last releases."""
     label = max(12, min(_LABEL, out.width // 3))
     across = max(8, min(_BAR, out.width // 4))
     names = {account.name for account in chosen}
@@ -72,7 +72,7 @@ def show_history(
             out.print(line, soft_wrap=True)
         unanswered = {entry.number for entry in ledger.unanswered(data.name)}
         shown = list(history)[-last:] if last else []
-        width = out.width if out.is_terminal else None  # a pipe has as much space as it needs
+        width = out.width if out.is_terminal else None  # in a pipe, width is not limited
         for line in _last(shown, len(history), unanswered, width=width):
             out.print(line, soft_wrap=True)
 
@@ -80,7 +80,7 @@ def show_history(
 def history_document(
     ledger: Ledger, chosen: Sequence[Account], analyst: str | None
 ) -> dict[str, Any]:
-    """The same as a document."""
+    """The accounts and the history as a document."""
     names = {account.name for account in chosen}
     groups = [a for a in ledger.groups if any(a.name in data.groups for data in chosen)]
     people = [who for who in ledger.analysts if who.dataset in names]
@@ -102,7 +102,7 @@ def draw_history(
     *,
     keys: Sequence[str],
 ) -> None:
-    """A picture of one dataset's history, not over a file of the ledger or of its ``keys``."""
+    """Draw one dataset's history, but never over a file of the ledger or of its ``keys``."""
     from pathlib import Path
 
     if len(chosen) != 1:
@@ -120,7 +120,7 @@ def draw_history(
 def show_release(
     ledger: Ledger, number: int, answer: AnswerOptions, *, key: str | None, as_json: bool
 ) -> None:
-    """A stored answer, and its certificate: it costs nothing to have them again."""
+    """Show a stored answer and its certificate again, which costs nothing."""
     from discreet.session import certificate_of
     from discreet.signing import load_private
 
@@ -179,7 +179,7 @@ def _last(
 
 
 def _with_question(line: Text, question: str, width: int | None) -> list[Text]:
-    """The question beside the rest where it fits; else below, in two lines at most."""
+    """The question on the same line if it fits, else below it, in at most two lines."""
     if width is None or line.cell_len + 2 + cell_len(question) <= width:
         return [line.append(f"  {question}")]
     told = textwrap.wrap(question, max(width - 8, 12), max_lines=2, placeholder=" …")
@@ -214,13 +214,13 @@ _COLOURS: Final = ("blue", "yellow", "green", "magenta", "cyan", "red")
 _MOST: Final = 12  # analysts with a line of their own
 _WIDEST: Final = 72  # columns
 _SUM: Final = 12  # letters for what an analyst spent
-_WIDE: Final = 60  # letters of a terminal that has space for them
-_BOTH: Final = 44  # letters below a chart that hold both of its moments in full
+_WIDE: Final = 60  # letters of a terminal that has room for these sums
+_BOTH: Final = 44  # letters below a chart that have room for its first and last times in full
 _NOBODY: Final = "no name"
 
 
 def bar(share: float, width: int) -> Text:
-    """A share of a width, to an eighth of a letter: green, then yellow, red when nearly full.
+    """A bar for a share, to an eighth of a letter: green, then yellow, and red when nearly full.
 
     >>> str(bar(0.3, 10))
     '███░░░░░░░'
@@ -241,8 +241,8 @@ def account_line(
     free: Mapping[str, Fraction] = MappingProxyType({}),
     notion: type[Notion] | None = None,
 ) -> Text:
-    """One account: its name, a bar, what is spent of what. ``free`` is what analysts spent, in
-    the dataset's ``notion``, who have no cap."""
+    """One account: its name, a bar, and what is spent of its cap. ``free`` is what analysts without
+    a cap spent, in the dataset's ``notion``."""
     indent = "  " if account.kind == "analyst" else ""
     name = fitted(one_line(f"{indent}{account.kind} {account.name}"), label)
     line = Text().append(name, "bold" if account.kind == "dataset" else "")
@@ -257,12 +257,12 @@ def account_line(
 
 
 def notion_of(account: Account) -> type[Notion] | None:
-    """What an account adds up."""
+    """The notion that an account adds up."""
     return None if account.filter is None else type(account.filter.limit)
 
 
 def spent_of(account: Account) -> tuple[float, str]:
-    """The share that is spent, and both sums in words; a cap in (ε, δ) as it was stated too."""
+    """The share that is spent, and spend and cap in words; an (ε, δ) cap also as it was stated."""
     kept = account.filter
     assert kept is not None
     cap, kind = sum_of(kept.limit), type(kept.limit)
@@ -275,7 +275,7 @@ def spent_of(account: Account) -> tuple[float, str]:
 
 
 def fitted(text: str, width: int) -> str:
-    """Text in so many cells, cut in its middle: names that begin alike often end differently.
+    """Text in this many cells, cut in the middle: names that begin alike often end differently.
 
     >>> fitted("ann", 5), fitted("annabelle", 6)
     ('ann  ', 'ann…le')
@@ -288,7 +288,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def timeline(entries: Sequence[Entry], account: Filter, *, width: int) -> list[Text]:
-    """Spending over time: a line of columns for each analyst, and all of it against the cap."""
+    """Spending over time: one line of columns per analyst, and the total against the cap."""
     if not entries:
         return [Text("nothing was spent yet", style="dim")]
     people = _people(entries)
@@ -317,7 +317,7 @@ def timeline(entries: Sequence[Entry], account: Filter, *, width: int) -> list[T
 
 
 def _people(entries: Sequence[Entry]) -> dict[str | None, str]:
-    """Under which name each analyst is shown, in the order of their first charge."""
+    """The name each analyst is shown under, in the order of their first charge."""
     names: dict[str | None, str] = {}
     for entry in entries:
         if entry.analyst not in names:
@@ -327,7 +327,7 @@ def _people(entries: Sequence[Entry]) -> dict[str | None, str]:
 
 
 def _places(entries: Sequence[Entry], columns: int) -> tuple[list[int], timedelta]:
-    """The column of each charge; a clock that was set back stands still."""
+    """The column of each charge; where the clock was set back, time stands still."""
     first = latest = entries[0].time
     times = []
     for entry in entries:
@@ -338,7 +338,7 @@ def _places(entries: Sequence[Entry], columns: int) -> tuple[list[int], timedelt
 
 
 def _together(spent: list[list[Fraction]], account: Filter, label: int) -> list[Text]:
-    """The sum so far, a few lines high; the top of the highest is the cap."""
+    """The sum so far, a few lines high; the top of the top line is the cap."""
     totals = accumulate(sum(column, Fraction(0)) for column in zip(*spent, strict=True))
     shares = [float(total / sum_of(account.limit)) for total in totals]
     lines = []
@@ -381,13 +381,13 @@ def _releases(number: int) -> str:
 # -- ledger verify ---------------------------------------------------------------------------------
 
 
-_SHOWN = 20  # charges without an answer that are named
+_SHOWN = 20  # charges without an answer that are listed
 _AFTER_ANSWERS = 4  # sentences of a verification, up to the one that counts answers
 _OLDER = "Not shown by this: that the ledger and its head are not an older copy"
 
 
 def check_ledger(place: ReadOnlyLedgerOptions, expect: str | None, *, as_json: bool) -> bool:
-    """Check everything, print it, and say whether a record that was noted is there."""
+    """Check everything, print the result, and return whether a noted record is there."""
     wanted = _expected(expect)
     with place.open() as ledger:
         checked = ledger.verify()
@@ -428,7 +428,7 @@ def check_ledger(place: ReadOnlyLedgerOptions, expect: str | None, *, as_json: b
 
 
 def _compared(wanted: tuple[int, str], found: str | None, last: int) -> str:
-    """The headline: what became of the record that was noted elsewhere."""
+    """The headline: whether the record that was noted elsewhere is in the ledger."""
     number, digest = wanted
     if found == digest:
         return f"Record {number} is the one noted: nothing before it was changed or taken away."

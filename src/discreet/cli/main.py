@@ -1,4 +1,4 @@
-"""The front door: ``discreet``, its commands, and how they end."""
+"""The entry point: ``discreet``, its commands, and their exit codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.cli import release as asking
 from discreet.cli.output import console, show_document
 from discreet.errors import InvalidArgument, one_line
 
-# The class of typer's own complaints; where it lives depends on the version of typer.
+# The class of typer's own usage errors; where it is defined depends on the version of typer.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
@@ -75,26 +75,26 @@ app.command("demo")(demo.demo)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; what is returned is the exit code."""
+    """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in given
-    # An interrupt may leave a cursor open; what the pool has to say of it helps nobody.
+    # An interrupt may leave a cursor open; the pool's log messages about it help nobody.
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that cannot show δ is no reason to fail
+        if hasattr(stream, "reconfigure"):  # do not fail on a terminal that cannot show δ
             stream.reconfigure(errors="backslashreplace")
     try:
         ended = app(given, prog_name="discreet", standalone_mode=False)
         sys.stdout.flush()
-        if ended == failures.INTERRUPTED:  # so some versions of typer return it
+        if ended == failures.INTERRUPTED:  # some versions of typer return it
             raise KeyboardInterrupt
         return ended if isinstance(ended, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         return _complain(failures.interrupted_document(), failures.INTERRUPTED, as_json=as_json)
     except SystemExit:
-        return failures.CLOSED  # so rich ends where nobody reads on; nothing else ends so
+        return failures.CLOSED  # only rich raises it, when the reader of a pipe has left
     except BrokenPipeError:
-        # Nobody reads on. What Python would still flush at its end goes nowhere.
+        # The reader has left. What Python would still flush on exit is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return failures.CLOSED
     except _UsageError as error:

@@ -1,6 +1,6 @@
 """Options that several commands share, in frozen classes that are written once.
 
-Numbers go to the API as they were typed.
+Numbers are passed to the API as they were typed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from discreet.errors import InvalidArgument
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that takes classes of options, as one that takes each of their options.
+    """Turn a command that takes classes of options into one that takes each of their options.
 
     Typer reads signatures, so the classes are unfolded into one and folded again on a call.
 
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
 def budget_of(
     epsilon: str | None, delta: str | None, rho: str | None, mu: str | None, *, prefix: str
 ) -> Budget | None:
-    """A cap from what was typed.
+    """The cap that was typed.
 
     >>> budget_of("3", None, None, None, prefix="--")
     Pure(epsilon=Fraction(3, 1))
@@ -137,7 +137,7 @@ def check_cap(budget: Budget | None, slack: str | None, *, prefix: str, slack_op
         )
 
 
-# -- what an answer may cost, and what all of them may ---------------------------------------------
+# -- what one answer may cost, and all answers together --------------------------------------------
 
 
 _SPEND, _CAP, _GROUP = "The spend", "The cap", "The cap of a group"
@@ -154,7 +154,7 @@ class SpendOptions:
 
     epsilon: Annotated[
         str | None,
-        _number("Spend so much ε: exact, as in 0.1 or 1/3.", _SPEND),
+        _number("Spend this much ε: exact, as in 0.1 or 1/3.", _SPEND),
     ] = None
     delta: Annotated[
         str | None,
@@ -162,11 +162,11 @@ class SpendOptions:
     ] = None
     rho: Annotated[
         str | None,
-        _number("Spend so much ρ of zCDP.", _SPEND),
+        _number("Spend this much ρ of zCDP.", _SPEND),
     ] = None
     mu: Annotated[
         str | None,
-        _number("Spend so much μ of Gaussian privacy.", _SPEND),
+        _number("Spend this much μ of Gaussian privacy.", _SPEND),
     ] = None
     error: Annotated[
         list[str] | None,
@@ -187,7 +187,7 @@ class SpendOptions:
     ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """For ``Session.release`` and ``Session.explain``."""
+        """The spend as arguments of ``Session.release`` and ``Session.explain``."""
         amounts = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho, "mu": self.mu}
         if not self.error and (self.epsilon, self.rho, self.mu) == (None, None, None):
             raise InvalidArgument(
@@ -216,7 +216,7 @@ class SpendOptions:
 
 @dataclass(frozen=True)
 class CapOptions:
-    """All answers together, as ``discreet release`` says it."""
+    """The cap on all answers together, as options of ``discreet release``."""
 
     budget_epsilon: Annotated[
         str | None,
@@ -251,7 +251,7 @@ class CapOptions:
 
 @dataclass(frozen=True)
 class LedgerCapOptions:
-    """A cap, as ``discreet ledger`` says it."""
+    """A cap, as options of ``discreet ledger``."""
 
     epsilon: Annotated[
         str | None,

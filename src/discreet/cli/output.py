@@ -38,37 +38,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AsJson:
-    """Every command has it."""
+    """The option --json, which every command has."""
 
     json: Annotated[bool, Option("--json", help="Print one JSON document instead of text.")] = False
 
 
 def console(file: TextIO | None = None) -> Console:
-    """Where text goes: as wide as the terminal, never wrapped by us when it is piped."""
+    """The console that text goes to: as wide as the terminal, never wrapped when piped."""
     from rich.console import Console
 
     return Console(file=file or sys.stdout, markup=False, emoji=False, highlight=False)
 
 
 def say(*lines: str, style: str | None = None) -> None:
-    """Plain lines on standard output; what a terminal would obey is replaced."""
+    """Print plain lines on standard output; control characters are replaced."""
     out = console()
     for line in lines:
         out.print(one_line(line), style=style, soft_wrap=True)
 
 
 def note(line: str) -> None:
-    """A line beside the answer, on standard error."""
+    """Print a line on standard error, apart from the answer."""
     console(sys.stderr).print(one_line(line), style="dim", soft_wrap=True)
 
 
 def show_document(command: str, result: Mapping[str, Any]) -> None:
-    """The one JSON shape of results."""
+    """Print a result in the JSON shape that all commands share."""
     print(document(command, result))
 
 
 def document(command: str, result: Mapping[str, Any]) -> str:
-    """The same as text.
+    """A result in the JSON shape that all commands share, as text.
 
     >>> print(document("key create", {"file": "a.pem", "size": Fraction(1, 3)}))
     {
@@ -84,7 +84,7 @@ def document(command: str, result: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value of JSON: exact numbers as text, dates in ISO form, what is unknown as null."""
+    """A value for JSON: exact numbers as text, dates in ISO form, unknown values as null."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -127,7 +127,7 @@ def in_words(notion: Any, amount: Fraction, slack: Fraction) -> str:
 
 
 def cap_in_words(account: Account) -> str:
-    """The cap as stated, and what it is kept as."""
+    """The cap as it was stated, and as it is accounted for."""
     from discreet.ledger import Cap
 
     assert account.budget is not None and account.filter is not None
@@ -174,13 +174,13 @@ class AnswerOptions:
         bool,
         Option(
             "--force",
-            help="Let --output and --certificate write over files that are there.",
+            help="Let --output and --certificate overwrite existing files.",
             rich_help_panel=_ANSWER,
         ),
     ] = False
 
     def check_format(self, *, as_json: bool) -> None:
-        """Refuse a format that is none, and two of them."""
+        """Refuse an unknown format, and --format together with --json."""
         if self.format is not None and self.format not in _FORMATS:
             raise InvalidArgument(
                 name="--format",
@@ -196,7 +196,7 @@ class AnswerOptions:
             )
 
     def check(self, *, kept: Iterable[str], as_json: bool) -> None:
-        """Refuse what could not be written, before anything is charged, and what is ``kept``."""
+        """Refuse outputs that cannot be written or are ``kept``, before anything is charged."""
         self.check_format(as_json=as_json)
         if self.output is not None and self.output.suffix.lower() not in _SUFFIXES:
             raise InvalidArgument(
@@ -221,7 +221,7 @@ class AnswerOptions:
         beside: Iterable[str] = (),
         as_json: bool,
     ) -> None:
-        """Write the files, then print, with lines ``beside`` the table."""
+        """Write the files, then print the answer, with lines ``beside`` the table."""
         text = document(command, {**result_document(result), **facts})
         if self.certificate is not None:
             result.certificate.save(self.certificate)
@@ -241,7 +241,7 @@ class AnswerOptions:
 
 
 def show_result(result: Result) -> None:
-    """A table: in colour and fitted to a terminal, plain and in full width when piped."""
+    """Print a table: in colour and fitted to a terminal, plain and in full width when piped."""
     result = replace(result, cost=short(result.cost))
     if sys.stdout.isatty():
         console().print(result)
@@ -252,7 +252,7 @@ def show_result(result: Result) -> None:
 
 
 def write_result(result: Result, path: Path, text: str) -> None:
-    """The answer as a file, by the ending of its name."""
+    """Write the answer to a file, in the format that its name ends in."""
     match path.suffix.lower():
         case ".csv":
             result.to_csv(path)

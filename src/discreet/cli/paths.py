@@ -1,9 +1,9 @@
 """Files that are named on a command line: what may be written, ledgers, public keys.
 
-Nothing is written over what is read, what keeps the budget, or each other. All of it is checked
-before anything is charged: an answer that cannot be written is paid for and lost, and a ledger or
-a table that was written over is gone. A missing ledger is never made unasked, and what is left of
-one is never taken for none.
+No output may overwrite an input, a file that keeps the budget, or another output. All of it is
+checked before anything is charged: an answer that cannot be written is paid for and lost, and a
+ledger or a table that was overwritten is gone. A missing ledger is never made unless asked for, and
+the remains of a ledger are never mistaken for a missing one.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _LEDGER = ("", ".head", "-wal", "-shm", "-journal")  # beside the file of a ledg
 def check_outputs(
     outputs: Mapping[str, Path | None], *, kept: Iterable[str] = (), new: bool = False
 ) -> None:
-    """Every output by its option; ``kept`` are paths and patterns that none of them may hit, and
-    where they must be ``new``, no file is written over."""
+    """Refuse outputs, given by option, that cannot be written. ``kept`` are paths and patterns that
+    none of them may match; if they must be ``new``, no existing file is overwritten."""
     places = {option: path for option, path in outputs.items() if path is not None}
     read = list(kept)
     for option, path in places.items():
@@ -35,7 +35,7 @@ def check_outputs(
         if any(_is_same(path, one) or _matches(path, one) for one in read):
             raise InvalidArgument(
                 name=option,
-                expected="another file than those that are read or hold the budget",
+                expected="a file other than those that are read or hold the budget",
                 given=InvalidArgument.describe_parameter(str(path)),
             )
         if new and path.is_file():
@@ -43,7 +43,7 @@ def check_outputs(
                 name=option,
                 expected="a file that is not there yet",
                 given=InvalidArgument.describe_parameter(str(path)),
-                hint="choose another name, or say --force to write over it",
+                hint="choose another name, or say --force to overwrite it",
             )
     for option, path in places.items():
         if any(other != option and _is_same(path, str(places[other])) for other in places):
@@ -55,14 +55,14 @@ def check_outputs(
 
 
 def ledger_files(ledger: str | None) -> list[str]:
-    """The files of a ledger; none for one in a database."""
+    """The files of a ledger; an empty list for one in a database."""
     if ledger is None or "://" in ledger:
         return []
     return [f"{ledger}{ending}" for ending in _LEDGER]
 
 
 def key_files(key: str | None) -> list[str]:
-    """Both halves of a key, from either."""
+    """The files of both halves of a key, given either."""
     if key is None:
         return []
     return [key, f"{key}.pub", *([key.removesuffix(".pub")] if key.endswith(".pub") else [])]
@@ -85,7 +85,7 @@ def _check_folder(option: str, path: Path) -> None:
 
 
 def _is_same(path: Path, other: str) -> bool:
-    """One file, there already or not yet, by whatever name."""
+    """Are these two names for one file, whether it exists yet or not?"""
     there = Path(other)
     if path.resolve() == there.resolve():
         return True
@@ -93,7 +93,7 @@ def _is_same(path: Path, other: str) -> bool:
 
 
 def _matches(path: Path, pattern: str) -> bool:
-    """Would a pattern take this file for data, now or the next time it is read?"""
+    """Does a pattern match this file, or would it once the file is written?"""
     if not glob.has_magic(pattern) or Path(pattern).exists():
         return False
     if any(_is_same(path, match) for match in glob.iglob(pattern)):
@@ -112,12 +112,12 @@ _SQLITE = b"SQLite format 3\0"  # the first bytes of every database of SQLite
 
 
 def ledger_exists(ledger: str) -> bool:
-    """Is there such a file, or its head? What is behind an address shows when it is opened."""
+    """Is there such a file, or its head? An address counts as existing until it is opened."""
     return "://" in ledger or Path(ledger).exists() or Path(f"{ledger}.head").exists()
 
 
 def check_ledger_exists(ledger: str) -> None:
-    """Refuse a ledger that is missing, or a file that is none."""
+    """Refuse a ledger that is missing, or a file that is not a ledger."""
     if not ledger_exists(ledger):
         raise InvalidArgument(
             name="the ledger",
@@ -145,12 +145,12 @@ def check_ledger_place(ledger: str) -> None:
 
 
 def ledger_in_a_command(ledger: str) -> str:
-    """How a ledger is written in a command that is suggested: an address may hold a password."""
+    """How a ledger is written in a suggested command; an address may hold a password."""
     return "LEDGER" if "://" in ledger else shlex.quote(ledger)
 
 
 def _check_is_ledger(ledger: str) -> None:
-    """A file of another kind is no ledger; one with a head beside it is a damaged one."""
+    """Refuse a file of another kind, unless it has a head beside it: then the ledger is damaged."""
     path = Path(ledger)
     if "://" in ledger or not path.exists() or Path(f"{ledger}.head").exists():
         return
@@ -174,7 +174,7 @@ _DIGITS = 64
 
 
 def check_public_key(key: str | None) -> None:
-    """Refuse a file that is not there, and a private key: whoever checks should not have one."""
+    """Refuse a missing file, and a private key, which those who check should not have."""
     if key is None or is_hexadecimal(key):
         return
     path = Path(key)
@@ -182,7 +182,7 @@ def check_public_key(key: str | None) -> None:
         raise InvalidArgument(
             name="--public-key",
             expected=f"a file, or {_DIGITS} hexadecimal digits",
-            given=f"the name of none: there is no file {key}",
+            given=f"a name that is neither: there is no file {key}",
         )
     with open(path, "rb") as file:
         content = file.read(4096)
@@ -197,7 +197,7 @@ def check_public_key(key: str | None) -> None:
 
 
 def is_hexadecimal(text: str, digits: int = _DIGITS) -> bool:
-    """Are these so many hexadecimal digits?
+    """Is this text exactly this many hexadecimal digits?
 
     >>> is_hexadecimal("ab" * 32), is_hexadecimal("office.key.pub")
     (True, False)

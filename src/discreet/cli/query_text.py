@@ -1,6 +1,6 @@
-"""What is typed about rows, values and aggregates, read into the language of queries.
+"""Rows, values and aggregates as they are typed, parsed into the language of queries.
 
-Conditions, as in ``--where "age >= 18"``, are read by a parser of our own, never run::
+Conditions, as in ``--where "age >= 18"``, are read by a parser of our own and never executed::
 
     condition  = term { "or" term }
     term       = factor { "and" factor }
@@ -138,7 +138,7 @@ def condition(text: str, schema: Schema) -> Callable[[Row], Cell]:
 
 
 class _ConditionReader:
-    """Reads tokens from the left; each method takes what it understands, or refuses."""
+    """Reads tokens from the left; each method takes the tokens it understands, or refuses."""
 
     def __init__(self, text: str, schema: Schema, row: Row) -> None:
         self._text, self._schema, self._row = text, schema, row
@@ -196,7 +196,7 @@ class _ConditionReader:
             listed = cell.is_in(self._values(column))
             return ~listed if negated else listed
         if not negated and self._ends():
-            if column is not Type.BOOLEAN:  # cells of a CSV file have no type before they are used
+            if column is not Type.BOOLEAN:  # cells of a CSV file have no type until they are used
                 raise self._refused(f'if "{name}" holds true and false, say {name} == true')
             alone: Cell = operator.eq(cell, True)
             return alone
@@ -224,7 +224,7 @@ class _ConditionReader:
             return typed(text, column, option="--where") if dated else text
         value = _bare(text) if kind == "word" else None
         if column is Type.TIMESTAMP and type(value) is datetime.date:
-            return datetime.datetime.combine(value, datetime.time())  # the day begins then
+            return datetime.datetime.combine(value, datetime.time())  # the start of the day
         if value is None:
             raise self._refused("a value is a number, a date, true, false, or text in quotes")
         return value
@@ -249,7 +249,7 @@ class _ConditionReader:
         return tokens
 
     def _ends(self) -> bool:
-        """Is the column followed by nothing that belongs to it?"""
+        """Does the comparison end here, with the column alone?"""
         if self._kind() == "end":
             return True
         kind, part = self._tokens[self._place]
@@ -284,7 +284,7 @@ class _ConditionReader:
 
 
 def _bare(word: str) -> Any:
-    """A value without quotes: a number, a date, a moment, true or false; None if it is none."""
+    """A value without quotes: a number, a date, a moment, true or false; otherwise None."""
     if INTEGER.fullmatch(word):
         return int(word)
     if REAL.fullmatch(word):
@@ -304,7 +304,7 @@ Named = tuple[str, Aggregate]
 
 
 def bounded(option: str, texts: list[str]) -> Iterator[Named]:
-    """``--sum``, ``--mean``, ``--median``, ``--variance`` and ``--std``: a column, two bounds.
+    """``--sum``, ``--mean``, ``--median``, ``--variance`` and ``--std``: a column and two bounds.
 
     >>> [(name, mean)] = bounded("mean", ["pay=income:0:0.5"])
     >>> name, mean.bounds
@@ -321,7 +321,7 @@ def bounded(option: str, texts: list[str]) -> Iterator[Named]:
 
 
 def quantiles(texts: list[str]) -> Iterator[Named]:
-    """``--quantile``: a column, one share or several with commas, two bounds.
+    """``--quantile``: a column, one share or several with commas, and two bounds.
 
     >>> [name for name, _ in quantiles(["income:0.9:0:9", "income:0.25,0.75:0:9"])]
     ['p90_income', 'quantile_income']
@@ -359,7 +359,7 @@ def histograms(texts: list[str], schema: Schema) -> Iterator[Named]:
 
 
 def commonest(option: str, texts: list[str], schema: Schema) -> Iterator[Named]:
-    """``--top-k`` and ``--most-common``: a column, how many, and what can occur."""
+    """``--top-k`` and ``--most-common``: a column, how many, and the candidates."""
     parts = ("column", "k", "candidates") if option == "--top-k" else ("column", "candidates")
     for text in texts:
         name, (column, *several, items) = _from_left(text, option, parts)
@@ -373,7 +373,7 @@ def commonest(option: str, texts: list[str], schema: Schema) -> Iterator[Named]:
 
 
 def once(pairs: list[Named]) -> dict[str, Aggregate]:
-    """All of them by name, which must differ."""
+    """All aggregates by name; the names must differ."""
     named: dict[str, Aggregate] = {}
     for name, aggregate in pairs:
         if name in named:
@@ -391,7 +391,7 @@ def once(pairs: list[Named]) -> dict[str, Aggregate]:
 
 
 def _from_right(text: str, option: str, parts: tuple[str, ...]) -> tuple[str, list[str]]:
-    """Numbers stand on the right, so the column's name may hold colons."""
+    """Split from the right, where the numbers are, so the column's name may hold colons."""
     name, rest = _name(text)
     return name, _checked(rest.rsplit(":", len(parts) - 1), text, option, parts)
 
@@ -436,19 +436,20 @@ _OTHERS: Final = {",": ",", ";": "';'", "\t": "tab", "|": "'|'"}
 
 
 def check_data(data: str) -> None:
-    """A file that is not there, in so many words."""
+    """Refuse a file that does not exist."""
     if not Path(data).exists() and not glob.has_magic(data):
         raise InvalidArgument(
             name="DATA",
             expected="a file, or a pattern in quotes that files match",
-            given=f"the name of none: there is no file {data}",
+            given=f"a missing one: there is no file {data}",
             hint=no_such_file(data),
         )
 
 
 @contextmanager
 def delimiter_hinted(data: str, delimiter: str) -> Iterator[None]:
-    """A mistake about columns of a CSV file that seems to have but one is one of its delimiter."""
+    """Suggest another delimiter for a mistake about columns, if a CSV file seems to have only one
+    column."""
     try:
         yield
     except InvalidArgument as error:
@@ -465,7 +466,7 @@ def delimiter_hinted(data: str, delimiter: str) -> Iterator[None]:
 
 
 def _other_delimiter(data: str, delimiter: str) -> str | None:
-    """What stands in the name of the only column, if anything does."""
+    """The delimiter that occurs in the name of the only column, if any does."""
     import discreet as dp
 
     try:

@@ -1,7 +1,7 @@
-"""The reference of the command line, written from the commands themselves.
+"""The reference of the command line, generated from the commands themselves.
 
-``python -m discreet.cli.reference docs/command-line.md`` writes it into the page anew; a test
-says when it is stale.
+``python -m discreet.cli.reference docs/command-line.md`` updates the page; a test fails if it is
+stale.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from discreet.cli.failures import MEANINGS
 
 START: Final = "<!-- from here on written by python -m discreet.cli.reference -->"
 _EXAMPLE: Final = "Example:"
-_BAR: Final = "\\|"  # in a table, the other one would end a cell
+_BAR: Final = "\\|"  # a bare bar would end a cell of the table
 
 
 def reference() -> str:
@@ -35,7 +35,7 @@ def reference() -> str:
 
 
 def commands_of(command: Any, path: str = "discreet") -> Iterator[tuple[str, Any]]:
-    """Each command with the words that call it."""
+    """Each command, with the words that are typed to call it."""
     yield path, command
     for name, inner in getattr(command, "commands", {}).items():
         yield from commands_of(inner, f"{path} {name}")
@@ -75,7 +75,7 @@ def _section(path: str, command: Any, same: str) -> list[str]:
 
 
 def write(page: Path) -> None:
-    """Put the reference at the end of a page, in place of the one that is there."""
+    """Write the reference at the end of a page, in place of the old one."""
     head, _, _ = page.read_text(encoding="utf-8").partition(START)
     page.write_text(head + reference(), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""``discreet release`` and ``discreet explain``: the same options, the second reads no data."""
+"""``discreet release`` and ``discreet explain``: the same options, but explain reads no data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _DISCOVER = "discover"
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """A table, what is kept of it, groups, aggregates."""
+    """The table, which rows are kept, the groups, and the aggregates."""
 
     data: Annotated[
         str,
@@ -86,7 +86,7 @@ class QuestionOptions:
     delimiter: Annotated[
         str,
         Option(
-            help="What stands between the cells of a CSV file.",
+            help="The character between the cells of a CSV file.",
             metavar="CHARACTER",
             rich_help_panel=_TABLE,
         ),
@@ -130,7 +130,7 @@ class QuestionOptions:
     max_groups: Annotated[
         int | None,
         Option(
-            help="Keep each person in at most so many groups.",
+            help="Keep each person in at most this many groups.",
             metavar="N",
             rich_help_panel=_GROUPS,
         ),
@@ -138,7 +138,7 @@ class QuestionOptions:
     max_rows_per_group: Annotated[
         int | None,
         Option(
-            help="Keep at most so many rows of each person in a group.",
+            help="Keep at most this many rows of each person in a group.",
             metavar="N",
             rich_help_panel=_GROUPS,
         ),
@@ -146,7 +146,7 @@ class QuestionOptions:
     max_rows: Annotated[
         int | None,
         Option(
-            help="Keep at most so many rows of each person in all. With --unit and none of the "
+            help="Keep at most this many rows of each person in all. With --unit and none of the "
             "three, it is 1.",
             metavar="N",
             rich_help_panel=_GROUPS,
@@ -211,19 +211,19 @@ class QuestionOptions:
     # -- to a query --------------------------------------------------------------------------------
 
     def check_delta(self, spending: SpendOptions) -> None:
-        """What discovered keys need, said before anything is opened."""
+        """Refuse discovered keys without a δ, before anything is opened."""
         discovers = set(self.keys or ()) == {_DISCOVER}
         if discovers and spending.delta is None and not spending.error:
             raise InvalidArgument(
                 name="--delta",
-                expected="given with --keys discover, which may tell a key of one person with "
+                expected="given with --keys discover, which may reveal a key of one person with "
                 "that probability",
                 given="nothing",
                 hint="add it, as in --delta 1e-6, or list the keys",
             )
 
     def table(self) -> Table:
-        """The table as it is, without steps: what a session is opened with. Reads no rows."""
+        """The table without steps, as a session is opened with it. Reads no rows."""
         import discreet as dp
         from discreet.cli.query_text import check_data, delimiter_hinted
 
@@ -238,7 +238,7 @@ class QuestionOptions:
             )
 
     def query(self, table: Table) -> Query:
-        """What is asked of it."""
+        """The query on this table that the options ask for."""
         from discreet.cli.query_text import condition, delimiter_hinted
 
         with delimiter_hinted(self.data, self._delimiter):
@@ -271,11 +271,11 @@ class QuestionOptions:
         given = {name: limit for name, limit in limits.items() if limit is not None}
         if given or self.unit is None:
             return table.bound(**given) if given else table
-        return table.bound(max_rows=1)  # safe whatever the data are, and said in every answer
+        return table.bound(max_rows=1)  # safe whatever the data are, and noted in every answer
 
     @property
     def unsaid(self) -> tuple[str, ...]:
-        """What is to be said first where nobody said how many rows of a person are kept."""
+        """A note for the top of the answer if no option says how many rows of a person are kept."""
         if self.unit is None or (self.max_groups, self.max_rows_per_group, self.max_rows) != (
             None,
             None,
@@ -284,7 +284,7 @@ class QuestionOptions:
             return ()
         return (
             f"1 row of each {self.unit} is kept, since no --max-rows was given (nor --max-groups "
-            "with --max-rows-per-group): counts of rows and sums are of one row a person",
+            "with --max-rows-per-group): counts of rows and sums are of one row per person",
         )
 
     def _grouped(self, table: Table) -> Table | Grouped:
@@ -360,7 +360,7 @@ class QuestionOptions:
         return query_text.once(pairs)
 
 
-# -- the budget that pays --------------------------------------------------------------------------
+# -- the budget that is charged --------------------------------------------------------------------
 
 
 _LEDGER = "The ledger"
@@ -375,7 +375,7 @@ class Opened(NamedTuple):
 
 @dataclass(frozen=True)
 class AccountOptions:
-    """The ledger, the dataset in it, the analyst."""
+    """The ledger, the dataset in it, and the analyst."""
 
     ledger: Annotated[
         str | None,
@@ -439,11 +439,11 @@ class AccountOptions:
 
     @property
     def files(self) -> list[str]:
-        """What keeps the budget and signs for it: no answer may be written over it."""
+        """The files of the ledger and its key, which an answer must not overwrite."""
         return [*ledger_files(self.ledger), *key_files(self.key)]
 
     def check(self) -> None:
-        """Either there is a ledger or there is none; one from the environment may be left out."""
+        """Refuse --ledger together with --no-ledger; a ledger from the environment is ignored."""
         if self.no_ledger and self.ledger not in (None, os.environ.get("DISCREET_LEDGER")):
             raise InvalidArgument(
                 name="--ledger and --no-ledger", expected="one of them", given="both"
@@ -451,7 +451,7 @@ class AccountOptions:
 
     @contextmanager
     def hinted(self) -> Iterator[None]:
-        """What to do where a budget does not hold what is asked of it."""
+        """Add to a `BudgetExceeded` what to do about it."""
         from discreet.errors import BudgetExceeded
 
         try:
@@ -467,7 +467,7 @@ class AccountOptions:
     def session(
         self, query: Query, table: Table, cap: CapOptions, spending: SpendOptions
     ) -> Iterator[Opened]:
-        """A session on the ledger; without one, on a budget that just holds this answer."""
+        """A session on the ledger; without one, on a budget just large enough for this answer."""
         import discreet as dp
 
         if self.ledger is not None and not self.no_ledger:
@@ -505,7 +505,7 @@ class AccountOptions:
         yield Opened(session, None)
 
     def _on(self, ledger: Ledger, table: Table, cap: CapOptions) -> Session:
-        """A session on a ledger that is open; who or what is not in it can be added."""
+        """A session on an open ledger; for a missing analyst or dataset, say how to add it."""
         import discreet as dp
 
         assert self.ledger is not None
@@ -531,7 +531,7 @@ class AccountOptions:
             )
 
     def _check_creation(self, cap: CapOptions) -> None:
-        """Nothing is made unasked, nor left behind empty where a budget is missing."""
+        """Refuse to make a ledger unless --create is given, or without a cap."""
         assert self.ledger is not None
         if not self.create:
             check_ledger_exists(self.ledger)
@@ -553,7 +553,7 @@ class AccountOptions:
     def explain(
         self, query: Query, table: Table, cap: CapOptions, spending: SpendOptions
     ) -> Explanation:
-        """What a release would do; without a ledger or a cap, leaving out what would be left."""
+        """What a release would do. Without a ledger or a cap, what would be left is omitted."""
         arguments = spending.arguments()
         alone = (
             self.ledger is None
@@ -568,7 +568,7 @@ class AccountOptions:
 
 
 def _just_enough(query: Query, spending: SpendOptions) -> tuple[Budget, Fraction | str | None]:
-    """A budget that holds one answer, and its slack."""
+    """A budget just large enough for one answer, and its slack."""
     from discreet.guarantees import ZCDP
     from discreet.guarantees.filters import price
 
@@ -585,7 +585,7 @@ def _just_enough(query: Query, spending: SpendOptions) -> tuple[Budget, Fraction
         )
     budget = budget_of(spending.epsilon, None, spending.rho, spending.mu, prefix="--")
     assert budget is not None
-    return budget, spending.delta  # of ρ and μ, δ is what discovered keys may need
+    return budget, spending.delta  # with ρ and μ, δ is what discovered keys may need
 
 
 def _explain_alone(query: Query, arguments: dict[str, Any]) -> Explanation:
@@ -614,16 +614,16 @@ def _plan_alone(query: Query, arguments: dict[str, Any]) -> Plan:
 
 @dataclass(frozen=True)
 class Receipt:
-    """One charge, and every account that it went to, as they are now."""
+    """One charge, and every account that it went to, in their present state."""
 
     ledger: str
     id: str
     entry: Entry
     accounts: tuple[Account, ...]
-    stored: bool  #: an answer that was there already, for nothing
+    stored: bool  #: the answer was stored before, and costs nothing
 
     def lines(self) -> Iterator[str]:
-        """For a terminal: the record, and a line for each cap."""
+        """Lines for a terminal: the record, and one line for each cap."""
         yield f"record {self.entry.number} of {self.ledger}"
         for account in self.accounts:
             assert account.filter is not None
@@ -632,7 +632,7 @@ class Receipt:
             yield f"left of {account.kind} {account.name}: {left} of {whole}"
 
     def document(self) -> dict[str, Any]:
-        """The same with exact numbers."""
+        """The receipt as a document with exact numbers."""
         return {
             "record": self.entry.number,
             "ledger": {"location": self.ledger, "id": self.id},
@@ -649,7 +649,7 @@ class Receipt:
 
 
 def receipt(ledger: Ledger, result: Result) -> Receipt | None:
-    """That of an answer which was just given."""
+    """The receipt for an answer that was just given."""
     entry = None if result.record is None else ledger.entry(result.record)
     if entry is None:
         return None
@@ -677,7 +677,7 @@ def _rest(account: Account) -> tuple[Fraction, Fraction]:
 # -- the commands ----------------------------------------------------------------------------------
 
 
-#: Of a release without a ledger.
+#: The facts about a release without a ledger.
 _UNKEPT = {"record": None, "ledger": None, "stored": False, "charged": None, "remaining": None}
 
 
@@ -717,7 +717,7 @@ def release(
             result, facts=facts, beside=paid.lines() if paid else (), as_json=printed.json
         )
     except BrokenPipeError:
-        raise  # nobody reads on
+        raise  # the reader of the output has left
     except OSError as error:
         if account.ledger is None or account.no_ledger:
             raise
@@ -734,7 +734,7 @@ def explain(
     answer: AnswerOptions,
     printed: AsJson,
 ) -> None:
-    """Say what a release with the same options would do, cost and miss.
+    """Say what a release with the same options would do and cost, and how large its errors are.
 
     Reads no rows, charges nothing, and writes nothing.
 

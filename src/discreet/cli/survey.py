@@ -1,7 +1,7 @@
 """``discreet survey``: questionnaires that people answer safely, from a file to estimates.
 
-True answers are asked for on the terminal, or given, and never printed. Mistakes in a questionnaire
-are told in its own words, and reports are added to a file whole.
+True answers are asked for on the terminal or given as options, and never printed. Mistakes in a
+questionnaire are reported in its own terms, and a report is added to a file in one piece.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ respondents = 10000             # how many are expected, for the stated errors
 # waves = 12                    # how often the same people are asked; costs add up
 # post = "https://example.org/reports"      # where the page may send reports
 
-# How much an answer may tell is said by epsilon, or by truth: the chance that the truth is told,
-# a fair coin or die deciding otherwise. truth = 0.5 for yes or no is epsilon = ln 3 = 1.0986.
+# How much an answer may reveal is set by epsilon, or by truth: the chance that the truth is told;
+# otherwise a fair coin or die decides. truth = 0.5 for yes or no is epsilon = ln 3 = 1.0986.
 [[question]]
 name = "smoker"                 # heads a column of the reports
 kind = "yes_no"
@@ -80,7 +80,7 @@ epsilon = 1
 
 @dataclass(frozen=True)
 class QuestionnaireOptions:
-    """Questions from the command line; a file says more."""
+    """Questions from the command line; a file can say more."""
 
     title: Annotated[str | None, Option(help="The title.", metavar="TEXT")] = None
     yes_no: Annotated[
@@ -119,7 +119,7 @@ class QuestionnaireOptions:
 
 
 def written_questionnaire(asked: QuestionnaireOptions) -> str:
-    """As TOML: the questions given, or the template if nothing is."""
+    """The questions given, as TOML; the template if there are none."""
     if asked == QuestionnaireOptions():
         return TEMPLATE
     from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo
@@ -135,7 +135,7 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
             name="--epsilon or --truth",
             expected="given, and only one of them",
             given="none" if asked.epsilon is None else "both",
-            hint="it says how much each answer may tell",
+            hint="it says how much each answer may reveal",
         )
     questions = [
         _question(option, one, make, parts, asked)
@@ -202,7 +202,7 @@ def _question(
 
 
 def _options(option: str, given: str) -> list[str]:
-    """With commas between them; in quotes an option may have some itself.
+    """Options separated by commas; one that has a comma itself is in quotes.
 
     >>> _options("--choose-one", 'Aford, "Beeham, upper part",Ceton')
     ['Aford', 'Beeham, upper part', 'Ceton']
@@ -219,16 +219,16 @@ def _options(option: str, given: str) -> list[str]:
     return [answer.strip() for answer in row]
 
 
-# -- true answers on their way in ------------------------------------------------------------------
+# -- reading true answers --------------------------------------------------------------------------
 
 
-_LISTED = 30  # options; of more, the exact text is asked for
+_LISTED = 30  # options; if there are more, the exact text is asked for
 _SHORT = {"y": "yes", "n": "no"}
 
 
 @dataclass(frozen=True)
 class GivenAnswers:
-    """Answers that are not asked for."""
+    """Answers given as options rather than asked for."""
 
     answer: Annotated[
         list[str] | None,
@@ -243,7 +243,7 @@ class GivenAnswers:
     ] = None
 
     def check(self, *, may_ask: bool) -> None:
-        """Given in one way at most; and with --json there is nobody to ask."""
+        """Refuse answers given in two ways, and missing ones with --json, when nobody is asked."""
         if self.answer and self.answers:
             raise InvalidArgument(
                 name="--answer and --answers", expected="given one at a time", given="both"
@@ -265,7 +265,7 @@ def read_or_ask(form: Any, given: GivenAnswers) -> dict[str, Any]:
 
 @contextmanager
 def answers_named(form: Any) -> Iterator[None]:
-    """A mistake is that of an answer, whatever the name of its question: --epsilon is none."""
+    """Report errors as being about an answer, even if its question is named like an option."""
     with ExitStack() as stack:
         stack.enter_context(called("the answers", "answers"))
         for question in form.questions:
@@ -274,7 +274,7 @@ def answers_named(form: Any) -> Iterator[None]:
 
 
 def _from_file(path: Path) -> dict[str, Any]:
-    """What the file holds; no message says what that is."""
+    """The answers in a file; no error message quotes them."""
     try:
         answers = json.loads(path.read_bytes())
     except ValueError:  # a wrong encoding too
@@ -310,13 +310,13 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
 
 
 def tell(words: str) -> None:
-    """What a respondent has to read, on standard error: as bright as what they type."""
+    """Print what a respondent has to read on standard error, as bright as what they type."""
     for line in words.split("\n"):
         console(sys.stderr).print(one_line(line), soft_wrap=True)
 
 
 def _asked(question: Any) -> Any:
-    """Ask until the answer is one."""
+    """Ask until the answer is a valid one."""
     tell("")
     tell(question.text)
     how, choices = _how(question)
@@ -329,13 +329,13 @@ def _asked(question: Any) -> Any:
         try:
             question.read(answer)
         except InvalidArgument:
-            tell("please, again:")
+            tell("please try again:")
             continue
         return answer
 
 
 def _typed() -> str:
-    """The next line. Who stops here has sent nothing and left no file behind."""
+    """The next line. Whoever stops here has sent nothing and left no file behind."""
     try:
         line = sys.stdin.readline()
     except KeyboardInterrupt:
@@ -381,7 +381,7 @@ def _read_line(question: Any, line: str, choices: list[str]) -> Any:
 
 
 def _choices(line: str, choices: list[str]) -> list[str]:
-    """Numbers with spaces or commas between them, or texts with commas.
+    """Numbers separated by spaces or commas, or texts separated by commas.
 
     >>> _choices("3 1", ["golf", "chess", "tennis"]), _choices("golf, 2", ["golf", "chess"])
     (['tennis', 'golf'], ['golf', 'chess'])
@@ -396,7 +396,7 @@ def _choices(line: str, choices: list[str]) -> list[str]:
 
 
 def _choice(word: str, choices: list[str]) -> str:
-    """A choice by its number, or as it is."""
+    """A choice given by its number, or else the text itself."""
     if word.isdecimal() and 1 <= int(word) <= len(choices):
         return choices[int(word) - 1]
     return word
@@ -413,12 +413,12 @@ _HINTS = {
     "time",
     "other wave": "reports of another wave are collected with its number: --wave N",
 }
-_NO_GAIN = 0.99  # of the local ε: what shuffling takes off is then nothing to speak of
+_NO_GAIN = 0.99  # of the local ε: above this, shuffling gains nothing worth mentioning
 
 
 @dataclass(frozen=True)
 class EstimateOptions:
-    """What is estimated, how surely, and about whom."""
+    """What is estimated, at what confidence, and about whom."""
 
     cross: Annotated[
         list[str] | None,
@@ -450,7 +450,7 @@ class EstimateOptions:
     ] = None
 
     def check(self) -> None:
-        """Before any report is read."""
+        """Refuse --shuffled without --delta, or the reverse, before any report is read."""
         if self.shuffled != (self.delta is not None):
             raise InvalidArgument(
                 name="--shuffled and --delta",
@@ -471,7 +471,7 @@ class EstimateOptions:
             )
 
     def central(self, form: Any, result: SurveyResult) -> dict[str, Any] | None:
-        """The promise against whoever sees the shuffled reports of this wave alone."""
+        """The promise against anyone who sees only the shuffled reports of this wave."""
         if self.delta is None or not result.respondents:
             return None
         from discreet.guarantees import compose
@@ -492,7 +492,7 @@ class EstimateOptions:
 
 @dataclass(frozen=True)
 class EstimateOutput:
-    """What is written beside what is printed."""
+    """What is written to files, apart from what is printed."""
 
     projected: Annotated[
         bool,
@@ -509,10 +509,10 @@ class EstimateOutput:
         Path | None,
         Option(help="Write the estimates to this file, .csv or .parquet.", metavar="FILE"),
     ] = None
-    force: Annotated[bool, Option("--force", help="Write over files that are there.")] = False
+    force: Annotated[bool, Option("--force", help="Overwrite existing files.")] = False
 
     def check(self, *, kept: list[str]) -> None:
-        """The files can be written."""
+        """Refuse files that cannot be written."""
         places = {"--plot": self.plot, "--out": self.out}
         check_outputs(places, kept=kept, new=not self.force)
         if self.plot is not None:
@@ -526,7 +526,7 @@ class EstimateOutput:
                 )
 
     def write(self, result: SurveyResult) -> None:
-        """The picture and the table."""
+        """Write the picture and the table."""
         if self.plot is not None:
             result.plot().save(self.plot)
         if self.out is not None and self.out.suffix.lower() == ".csv":
@@ -542,7 +542,7 @@ class EstimateOutput:
 def found_lines(
     result: SurveyResult, central: dict[str, Any] | None, shown: EstimateOutput
 ) -> Iterator[str]:
-    """Everything, for people; nothing but the reason where there is nothing to estimate from."""
+    """All findings, for reading; only the reason if there is nothing to estimate from."""
     if not result.respondents:
         yield from _nothing(result)
         return
@@ -572,7 +572,7 @@ def _nothing(result: SurveyResult) -> Iterator[str]:
 
 
 def _hints(result: SurveyResult) -> list[str]:
-    """What may be done about reports that were set aside."""
+    """What can be done about reports that were set aside."""
     return [f"note: {hint}" for reason, hint in _HINTS.items() if reason in result.set_aside]
 
 
@@ -597,7 +597,7 @@ def _promise(central: dict[str, Any]) -> Iterator[str]:
 def found_document(
     result: SurveyResult, central: dict[str, Any] | None, shown: EstimateOutput
 ) -> dict[str, Any]:
-    """The same as a document."""
+    """All findings as a document."""
     return {
         "title": result.title,
         "respondents": result.respondents,
@@ -653,7 +653,7 @@ _OTHERS: Final = {
 
 
 def read_questionnaire(path: Path) -> Questionnaire:
-    """Read a file; a mistake in it is told with the file's name and the question."""
+    """Read a file; an error about it names the file and the question."""
     from discreet.survey import Questionnaire
 
     if not path.is_file():
@@ -677,7 +677,7 @@ def read_questionnaire(path: Path) -> Questionnaire:
 
 @contextmanager
 def told_of(path: Path) -> Iterator[None]:
-    """What is wrong in here is wrong in this file, not with an option."""
+    """Report errors inside this block as being about this file, not about an option."""
     try:
         yield
         return
@@ -687,18 +687,18 @@ def told_of(path: Path) -> Iterator[None]:
 
 
 def check_questionnaire_name(path: Path) -> None:
-    """A new questionnaire is a TOML file, by its name as well."""
+    """Refuse a name for a new questionnaire that does not end in .toml."""
     _check_ending("QUESTIONNAIRE.toml", path, _TOML)
 
 
 def check_reports_name(path: Path | None) -> None:
-    """A file of JSON lines, which collect reads as such by its name."""
+    """Refuse a name that ``collect`` would not recognise as a file of JSON lines."""
     if path is not None:
         _check_ending("--out", path, _LINES)
 
 
 def check_page_name(path: Path) -> None:
-    """What browsers open."""
+    """Refuse a name that browsers would not open as a page."""
     _check_ending("--out", path, _PAGES)
 
 
@@ -714,8 +714,8 @@ def _check_ending(option: str, path: Path, endings: tuple[str, ...]) -> None:
 def add_line(path: Path, line: str) -> None:
     """Add one line to a file that others may be adding to at this moment.
 
-    Each line goes to the end in one piece, under a lock where the system has them; after a last
-    line that somebody left unfinished, on a line of its own.
+    Each line goes to the end in one piece, under a lock where the system has locks. If the last
+    line was left unfinished, the new one still starts on a line of its own.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
     with open(descriptor, "r+b", buffering=0) as file:
@@ -729,7 +729,7 @@ def add_line(path: Path, line: str) -> None:
 
 
 def _lock(descriptor: int) -> None:
-    """Until the file is closed; without locks one write at the end is all that can be done."""
+    """Lock the file until it is closed; on systems without locks, rely on one write at the end."""
     try:
         import fcntl
 
@@ -743,12 +743,12 @@ def _lock(descriptor: int) -> None:
 
 survey_app = Typer(name="survey")
 
-_WIDEST: Final = 100  # characters a line of a card; longer ones are hard to read
+_WIDEST: Final = 100  # characters per line of a card; longer lines are hard to read
 
 _File = Annotated[
     Path, Argument(help="The questionnaire, a TOML file.", metavar="QUESTIONNAIRE.toml")
 ]
-_Force = Annotated[bool, Option("--force", help="Write over a file that is there.")]
+_Force = Annotated[bool, Option("--force", help="Overwrite an existing file.")]
 _Wave = Annotated[
     int | None,
     Option(help="Which wave; needed where people are asked more than once.", metavar="N"),
@@ -819,7 +819,7 @@ def respond(
     *,
     printed: AsJson,
 ) -> None:
-    """Answer on this machine: prints the card, asks, and lets randomized answers out alone.
+    """Answer on this machine: prints the card, asks, and lets only randomized answers out.
 
     The card and the questions go to standard error, the report to standard output. What is typed
     at a question is kept nowhere; --answer is kept by a shell's history, --answers by its file.
@@ -845,7 +845,7 @@ def respond(
     if again and not printed.json:
         note(
             f"{_round(form, asked)} was answered already: this is the same report again. No answer "
-            "was asked for or used, as another draw would tell more than was promised"
+            "was asked for or used, as another draw would reveal more than was promised"
         )
     elif not printed.json:
         tell(card.text(min(console(sys.stderr).width, _WIDEST)))
@@ -878,7 +878,7 @@ def collect(
     shown: EstimateOutput,
     printed: AsJson,
 ) -> None:
-    """Estimate from reports, with intervals; what cannot be counted is set aside and said.
+    """Estimate from reports, with intervals; what cannot be counted is set aside and reported.
 
     \b
     Example:
@@ -1004,7 +1004,7 @@ def _notes(form: Questionnaire) -> list[str]:
 
 
 def _wave_of(form: Questionnaire, wave: int | None) -> int:
-    """The wave that was named; where there are several, none is meant by saying nothing."""
+    """The wave that was named; if there are several, it must be."""
     if wave is None and form.waves == 1:
         return 1
     if wave is None or not 1 <= wave <= form.waves:
@@ -1024,7 +1024,7 @@ def _round(form: Questionnaire, wave: int) -> str:
 
 
 def _answered(form: Questionnaire, memory: Memory | None, wave: int) -> Report | None:
-    """The report of this wave, if a memory has it; one that is not there yet stays so."""
+    """The report of this wave, if a memory has it; a missing memory is not created."""
     if memory is None or not memory.path.exists():
         return None
     with memory.opened(form) as kept:

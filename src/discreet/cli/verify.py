@@ -1,4 +1,4 @@
-"""``discreet verify``: what of a certificate is proved, and what is taken on trust."""
+"""``discreet verify``: which parts of a certificate are proved, and which are taken on trust."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PANEL = "The registry's record"
 
 @dataclass(frozen=True)
 class Registry:
-    """What a certificate cannot know of a deployment."""
+    """What the registry needs about a deployment that is not in a certificate."""
 
     registry: Annotated[
         Path | None,
@@ -69,7 +69,7 @@ class Registry:
     ] = None
     sector: Annotated[
         str | None,
-        Option(help="The sector, if it is to be told.", metavar="TEXT", rich_help_panel=_PANEL),
+        Option(help="The sector, if it may be published.", metavar="TEXT", rich_help_panel=_PANEL),
     ] = None
     product: Annotated[
         str | None,
@@ -81,7 +81,7 @@ class Registry:
     ] = None
 
     def check(self, *, kept: list[str]) -> None:
-        """The file can be written, and all that is needed is given."""
+        """Refuse a file that cannot be written, and missing facts."""
         if self.registry is None:
             return
         check_outputs({"--registry": self.registry}, kept=kept)
@@ -95,7 +95,7 @@ class Registry:
             )
 
     def write(self, certificate: Certificate) -> None:
-        """The record as a file."""
+        """Write the record to its file."""
         from discreet.certificate.registry import registry_record
 
         facts: Any = {
@@ -137,7 +137,7 @@ def verify(
     registry: Registry,
     printed: AsJson,
 ) -> None:
-    """Check a certificate: recompute its guarantee by another route, look at hash and signature.
+    """Check a certificate: recompute its guarantee by another route, check hash and signature.
 
     Exits with 1 if something is wrong, and says what is proved and what is taken on trust.
 
@@ -156,7 +156,7 @@ def verify(
         raise InvalidArgument(
             name="CERTIFICATE",
             expected="a file that release wrote with --certificate",
-            given=f"the name of none: there is no file {certificate}",
+            given=f"a missing one: there is no file {certificate}",
         )
     if ledger is not None:
         check_ledger_exists(ledger)
