@@ -1,4 +1,4 @@
-"""Surveys people can answer safely: each answer is randomized before it leaves its owner.
+"""Surveys that people can answer safely: each answer is randomized before it leaves its owner.
 
 >>> from discreet import survey
 >>> form = survey.Questionnaire("Health", [survey.YesNo("smoker", "Do you smoke?", truth=0.5)])

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 _PRIORS: Final = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
-_BEYOND: Final = Fraction(10) ** 12  # odds beyond which no number is said
-_WIDTH: Final = 100  # of the lines, where nobody says how many characters a screen has
+_BEYOND: Final = Fraction(10) ** 12  # odds beyond which no number is given
+_WIDTH: Final = 100  # characters per line, unless a width is given
 _NARROWEST: Final = 20
 _NO_BREAK: Final = "\u00a0"
 _GIVEN_AWAY: Final = Fraction(99, 100)
-_MANY: Final = 100  # draws of an answer, beyond which a product of exact numbers is long
+_MANY: Final = 100  # draws of an answer, beyond which a product of exact numbers gets long
 _SIDE: Final = "with one answer as with another"
 _INTRODUCTION: Final = (
     "Your true answers stay on your device. Chance changes each of them there, and only what "
@@ -47,7 +47,7 @@ class Part:
     changed: str  #: what is flipped, and how often
     learned: str  #: what anyone can learn from what is sent
     denied: str  #: what can be denied
-    again: str  #: what is sent when it is asked again; "" where nothing was said about that
+    again: str  #: what is sent when it is asked again; "" if there is nothing to say
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class Card:
     title: str
     introduction: str
     parts: tuple[Part, ...]
-    together: str  #: what everything that is sent can tell at most
+    together: str  #: the most that everything sent can reveal
 
     def __str__(self) -> str:
         return self.text()
 
     def text(self, width: int = _WIDTH) -> str:
-        """The card in lines of so many characters at most, but for longer words."""
+        """The card in lines of at most this many characters, except for longer words."""
         width = max(integer(width, name="width", minimum=1), _NARROWEST)
         lines = [*_wrapped(self.title, width), "", *_wrapped(self.introduction, width)]
         for place, part in enumerate(self.parts, start=1):
@@ -82,7 +82,7 @@ class Card:
         return "\n".join([*lines, "", *_wrapped(f"All answers together: {self.together}", width)])
 
     def markdown(self) -> str:
-        """The same as Markdown."""
+        """The card as Markdown."""
         lines = [f"# {_plain(self.title)}", "", self.introduction]
         for place, part in enumerate(self.parts, start=1):
             lines += ["", f"## {place}. {_plain(part.question)}", ""]
@@ -90,7 +90,7 @@ class Card:
         return "\n".join([*lines, "", "## All answers together", "", self.together, ""])
 
     def document(self) -> dict[str, Any]:
-        """The same for a page to show: texts alone."""
+        """The card as a document for a page to show: only texts."""
         return {
             "title": self.title,
             "introduction": self.introduction,
@@ -107,7 +107,7 @@ class Card:
 
 
 def card(form: Questionnaire, prior: Number | None = None) -> Card:
-    """The card of a questionnaire; a `prior` takes the place of those of the questions."""
+    """The card of a questionnaire; a `prior` replaces those of the questions."""
     belief = None if prior is None else probability(prior, name="prior")
     return Card(
         title=form.title,
@@ -173,7 +173,7 @@ def _denied(question: Question, most: Fraction) -> str:
             f"{least_often(randomizer.outside)}"
         )
     else:
-        # P(report | mine) ≤ F·P(report | other), so F of mine are matched by one other at least
+        # P(report | mine) ≤ F·P(report | other), so F of mine are matched by at least one other
         others = (
             f"where {ceil(most):,} people with your answer send it, at least one out of as many "
             "people with any other answer sends it too, on average"
@@ -204,7 +204,7 @@ def _together(form: Questionnaire, prior: Fraction | None) -> str:
     drawn = (_power(odds(q.randomizer), form.times_drawn(q)) for q in form.questions)
     most = prod(drawn, start=Fraction(1))
     guess = Fraction(1, 2) + _told_apart(form) / 2
-    if factor(most) is not None:  # by the odds alone
+    if factor(most) is not None:  # then the odds alone give a bound too
         guess = min(guess, most / (1 + most))
     likelier = _likelier(most, "Everything you send", "with your answers as with any others")
     return (
@@ -217,9 +217,9 @@ def _together(form: Questionnaire, prior: Fraction | None) -> str:
 def _told_apart(form: Questionnaire) -> Fraction:
     """How far apart any two sets of answers are, in total variation, rounded up.
 
-    Where one answer gives nearly all away, composing finds nothing worth the seconds it takes: the
+    If one answer gives nearly everything away, composing is not worth the seconds it takes: the
     whole is at least as far apart as each draw, and at most 1 − Π (1 − distance of each draw),
-    because the draws can all be coupled so that they are alike with that chance.
+    because the draws can be coupled to be all alike with the chance Π (1 − distance).
     """
     draws = [(Fraction(q.randomizer.guarantee.tv), form.times_drawn(q)) for q in form.questions]
     if max(distance for distance, _ in draws) < _GIVEN_AWAY:
@@ -230,7 +230,7 @@ def _told_apart(form: Questionnaire) -> Fraction:
 
 
 def _power(most: Fraction, times: int) -> Fraction:
-    """F to the power of `times`, or what is beyond saying."""
+    """F to the power of `times`, or the odds beyond which no number is given."""
     whole = Fraction(1)
     for _ in range(times):
         whole *= most
@@ -241,7 +241,7 @@ def _power(most: Fraction, times: int) -> Fraction:
 
 def _wrapped(text: str, width: int, *, first: str = "", indent: str = "") -> list[str]:
     lines = wrap(
-        text.replace(" %", f"{_NO_BREAK}%"),  # a number and its sign stay together
+        text.replace(" %", f"{_NO_BREAK}%"),  # a number and its unit stay together
         width,
         initial_indent=first,
         subsequent_indent=indent,
@@ -252,7 +252,7 @@ def _wrapped(text: str, width: int, *, first: str = "", indent: str = "") -> lis
 
 
 def _plain(text: str) -> str:
-    """Without what Markdown would read as its own."""
+    """Text in which nothing is read as Markdown."""
     return "".join(f"\\{sign}" if sign in "\\`*_[]<>#|!~" else sign for sign in text)
 
 
@@ -260,13 +260,13 @@ def _plain(text: str) -> str:
 
 
 _FEW: Final = 6  # marks that are named one by one
-_LARGEST_LOSS: Final = 30  # e^30 is more than any card says
+_LARGEST_LOSS: Final = 30  # e^30 is more than any card states
 
 
 def odds(randomizer: Randomizer) -> Fraction:
-    """How many times likelier any report is with one answer than with another, at most.
+    """The most times likelier that any report is with one answer than with another.
 
-    A quotient of the law's own probabilities where it has one, else e^ε rounded up.
+    It is a quotient of the law's own probabilities if there is one, else e^ε rounded up.
 
     >>> odds(Response(categories=2, truth=0.5))
     Fraction(3, 1)
@@ -318,7 +318,7 @@ def changed(question: Question) -> str:
 
 
 def opposite(question: Question) -> str:
-    """The other one of two answers: no is the opposite of yes, but a town has none."""
+    """The words for the other of two answers: no is the opposite of yes, but a town has none."""
     return "the opposite" if question.kind == "yes_no" else "the other one"
 
 
@@ -372,16 +372,16 @@ def _sentence(text: str) -> str:
 # No card promises more than the law keeps.
 
 
-_SIMPLE: Final = 12  # denominators that are said as they are: 3 in 4, 5 in 12
-_FINE: Final = Fraction(1, 1000)  # rarer than this, it is 1 in so many
+_SIMPLE: Final = 12  # denominators that are stated as they are: 3 in 4, 5 in 12
+_FINE: Final = Fraction(1, 1000)  # anything rarer is stated as once in N
 _DIGITS: Final = 3
 _NEARLY: Final = Fraction(99, 100)
-_CERTAIN: Final = Decimal("1e-9")  # percent; what is missing to certainty is not worth a word
+_CERTAIN: Final = Decimal("1e-9")  # per cent; a smaller distance from certainty is ignored
 _SAYABLE: Final = 10**12
 
 
 def most_often(p: Fraction) -> str:
-    """How often at most.
+    """How often something happens at most, in words.
 
     >>> most_often(Fraction(3, 4)), most_often(Fraction(2, 13)), most_often(Fraction(1, 2026))
     ('3 times in 4', 'at most 15.4 times in 100', 'at most once in 2,020')
@@ -390,7 +390,7 @@ def most_often(p: Fraction) -> str:
 
 
 def least_often(p: Fraction) -> str:
-    """How often at least.
+    """How often something happens at least, in words.
 
     >>> least_often(Fraction(1, 4)), least_often(Fraction(2, 13)), least_often(Fraction(1, 2026))
     ('once in 4', 'at least 15.3 times in 100', 'at least once in 2,030')
@@ -411,7 +411,7 @@ def _often(p: Fraction, bound: str, rounding: str) -> str:
 
 
 def sure(p: Fraction) -> str:
-    """How sure somebody is at most.
+    """How sure somebody is at most, in words.
 
     >>> sure(Fraction(1, 4)), sure(Fraction(2, 3)), sure(Fraction(99_999, 100_000))
     ('25 %', '66.7 %', '99.999 %')
@@ -420,7 +420,7 @@ def sure(p: Fraction) -> str:
 
 
 def _percent(p: Fraction, rounding: str) -> str:
-    """So many in a hundred; close to all of them it is the rest that has the digits."""
+    """A number out of a hundred; near 100, the digits are those of the rest."""
     if p <= _NEARLY or rounding == ROUND_FLOOR:
         return digits(100 * p, rounding)
     rest = Context(prec=_DIGITS - 1, rounding=ROUND_FLOOR).divide(
@@ -430,7 +430,7 @@ def _percent(p: Fraction, rounding: str) -> str:
 
 
 def stated(prior: Fraction) -> tuple[str, Fraction]:
-    """A belief as it is written, and the number that is written, which is not below it.
+    """A belief in words, and the number these words state, which is not below it.
 
     >>> stated(Fraction(1, 10)), stated(Fraction(1, 3))
     (('10 %', Fraction(1, 10)), ('33.333334 %', Fraction(16666667, 50000000)))
@@ -442,7 +442,7 @@ def stated(prior: Fraction) -> tuple[str, Fraction]:
 
 
 def factor(odds: Fraction) -> str | None:
-    """How many times likelier at most; nothing where that is no limit worth stating.
+    """How many times likelier at most, in words; None if the limit is not worth stating.
 
     >>> factor(Fraction(3)), factor(Fraction(27, 10)), factor(Fraction(10**9))
     ('3 times', '2.7 times', None)
@@ -451,7 +451,7 @@ def factor(odds: Fraction) -> str | None:
 
 
 def digits(x: Fraction, rounding: str) -> str:
-    """Three digits, and all of those before the point.
+    """A number to three digits, with commas.
 
     >>> digits(Fraction(200_001, 2), ROUND_CEILING), digits(Fraction(1, 3), ROUND_FLOOR)
     ('101,000', '0.333')

@@ -1,10 +1,10 @@
-"""A column of reports as it came, read into numbers: what is missing and what is no such thing.
+"""A column of reports, read into numbers, with what is missing and what is wrong.
 
-A column is a list of Python's values, an array, an Arrow array, or texts of a CSV file. Whatever
-is in it, reading never fails: each cell is a number, or missing, or wrong. Strictness is the same
-everywhere: a bool is no integer, 1.0 in a list is none either, nor are digits of other scripts.
-Only a column of floats may hold integers, because data frames make such columns of integers with
-gaps. A number beyond 63 bits reads as −1, which is out of every range.
+A column is a list of Python values, an array, an Arrow array, or texts of a CSV file. Whatever
+is in it, reading never fails: each cell is a number, or missing, or wrong. The same strict rules
+hold everywhere: a bool is not an integer, nor is 1.0 in a list, nor are digits of other scripts.
+Only a column of floats may hold integers, because data frames turn integers with gaps into floats.
+A number beyond 63 bits reads as −1, which is out of every range.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WHOLE: Final = re.compile(rb"-?[0-9]+")
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Values, one a row, and which rows have none; None where no row is concerned."""
+    """One value per row, and which rows are missing or wrong; None if no row is."""
 
     values: NDArray[Any]
     missing: Flags | None = None
@@ -36,7 +36,7 @@ class Cells:
 
 
 def integers(column: Column) -> Cells:
-    """Whole numbers."""
+    """Read whole numbers."""
     if isinstance(column, Texts):
         return _written_integers(column)
     if isinstance(column, list):
@@ -47,7 +47,7 @@ def integers(column: Column) -> Cells:
 
 
 def bits(column: Column, width: int) -> Cells:
-    """Rows of bits: texts of 0, 1 and -, or an array of 0, 1 and −1."""
+    """Read rows of bits: texts of 0, 1 and -, or an array of 0, 1 and −1."""
     if isinstance(column, np.ndarray) and column.ndim == 2:
         return _array_bits(column, width)
     texts, missing, wrong = _texts(column)
@@ -56,16 +56,16 @@ def bits(column: Column, width: int) -> Cells:
 
 
 def ids(column: Column) -> Cells:
-    """Ids of 32 hex digits as two words of 64 bits each."""
+    """Read ids of 32 hex digits as two words of 64 bits each."""
     if isinstance(column, np.ndarray) and column.ndim == 2 and column.dtype == np.uint64:
-        return Cells(column)  # as respond_many has them
+        return Cells(column)  # as respond_many returns them
     texts, missing, wrong = _texts(column)
     values, bad = texts.ids()
     return Cells(values, missing, _besides(bad | wrong, missing))
 
 
 def equal(column: Column, word: str) -> Cells:
-    """Whether each cell is this word; another type is another word."""
+    """Whether each cell is this word; a value that is not text is not."""
     texts, missing, wrong = _texts(column)
     return Cells(texts.equal(word) & ~wrong, missing)
 
@@ -141,7 +141,7 @@ def _arrow_integers(column: Any) -> Cells:
 
 
 def _nothing(rows: int, missing: Flags | None = None) -> Cells:
-    """A column of something else altogether."""
+    """A column in which every cell is of the wrong type."""
     wrong = np.ones(rows, np.bool_)
     return Cells(np.zeros(rows, np.int64), missing, _besides(wrong, missing))
 
@@ -150,7 +150,7 @@ def _nothing(rows: int, missing: Flags | None = None) -> Cells:
 
 
 def _texts(column: Column) -> tuple[Texts, Flags | None, Flags]:
-    """The texts, which are missing, and which are no texts (both read as empty)."""
+    """The texts, which are missing, and which are not texts (both read as empty)."""
     if isinstance(column, Texts):
         return column, _some(column.lengths == 0), np.zeros(len(column), np.bool_)
     if isinstance(column, np.ndarray):
@@ -226,7 +226,7 @@ def _besides(wrong: Flags, missing: Flags | None) -> Flags | None:
 
 
 # -- texts -----------------------------------------------------------------------------------------
-# Many short texts as bytes in one buffer, and what a report may say in them, read at once.
+# Many short texts as bytes in one buffer, so that all answers in them are parsed at once.
 #
 # Digits, bits and ids are ASCII. A character beyond Latin-1 becomes a question mark, and one within
 # it a byte above 127: neither is a digit, so no foreign numeral slips through.
@@ -258,7 +258,7 @@ class Texts:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
-        """From Python's texts, one byte a character."""
+        """From Python strings, one byte per character."""
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         joined = "".join(texts).encode("latin-1", "replace")
         return cls(np.frombuffer(joined, np.uint8), np.cumsum(lengths) - lengths, lengths)
@@ -281,8 +281,8 @@ class Texts:
         return Texts(self.buffer, self.starts[rows], self.lengths[rows])
 
     def _matrix(self, rows: Integers, width: int) -> NDArray[np.uint8]:
-        """The texts of these rows, all of this length, one a row of bytes."""
-        # One item of `width` bytes begins at each byte; to take items is faster than bytes.
+        """The texts of these rows, all of this length, as one row of bytes each."""
+        # One item of `width` bytes begins at each byte; taking items is faster than taking bytes.
         items: NDArray[Any] = np.ndarray(
             max(self.buffer.size - width + 1, 0), f"V{width}", self.buffer, strides=(1,)
         )
@@ -297,7 +297,7 @@ class Texts:
         return same
 
     def numbers(self) -> tuple[Integers, Flags]:
-        """Whole numbers written in 1 to 18 digits, and which texts are none."""
+        """Whole numbers written in 1 to 18 digits, and which texts are something else."""
         bad = (self.lengths < 1) | (self.lengths > _MOST_DIGITS)
         value = np.zeros(len(self), np.int64)
         last = max(self.buffer.size - 1, 0)
@@ -314,7 +314,7 @@ class Texts:
         return np.zeros(where.size, np.int64) if empty else self.buffer[where].astype(np.int64)
 
     def bits(self, width: int) -> tuple[NDArray[np.int8], Flags]:
-        """One row of 0, 1 and −1 (written "-") a text, and which texts are something else."""
+        """One row of 0, 1 and −1 (written "-") per text, and which texts are something else."""
         out = np.zeros((len(self), width), np.int8)
         bad = self.lengths != width
         for rows in _portions(np.flatnonzero(~bad), width):
@@ -341,7 +341,7 @@ class Texts:
 
 
 def _portions(rows: Integers, width: int) -> list[Integers]:
-    """Rows in portions whose bytes fit into the cache."""
+    """The rows, split into portions whose bytes fit into the cache."""
     if not rows.size:
         return []
     size = max(_AT_ONCE // (8 * max(width, 1)), 1)

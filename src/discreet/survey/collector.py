@@ -1,4 +1,4 @@
-"""Reports in, estimates out: counts as reports stream by, and nothing that grows but the ids."""
+"""From reports to estimates: reports are counted as they stream by; only the ids are stored."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Collector:
 
     ``add`` takes a file (JSON lines, CSV, Parquet), an iterable of reports, a table or a dict of
     columns, any number of times. A report that is malformed, incomplete, out of range, sent twice,
-    or of another survey or wave is counted in ``set_aside`` and otherwise ignored. Memory is
-    that of the counts and eight bytes for each id.
+    or from another survey or wave is counted in ``set_aside`` and otherwise ignored. Memory holds
+    the counts, and eight bytes for each id.
 
-    ``cross`` names the pairs of questions that cross tables are wanted of, as in
-    ``[("age", "smoker")]``: pairs cannot be counted afterwards. ``wave`` says which one is counted,
-    from 1; it may be left out where there is one.
+    ``cross`` names the pairs of questions to make cross tables of, as in ``[("age", "smoker")]``:
+    pairs cannot be counted afterwards. ``wave`` is the number of the wave that is counted, from 1;
+    it may be left out if there is only one.
 
     >>> from discreet.survey import Collector, Questionnaire, YesNo
     >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
@@ -96,16 +96,16 @@ class Collector:
 
     @property
     def set_aside(self) -> dict[str, int]:
-        """How many reports do not count, by the reason."""
+        """How many reports do not count, by reason."""
         counts = self._checker.set_aside
         return {reason: counts[reason] for reason in REASONS if counts[reason]}
 
     def merge(self, other: Collector) -> None:
-        """Add what ``other`` has counted, a collector of the same questionnaire, wave and cross
-        tables, on another machine.
+        """Add the counts of ``other``, a collector of the same questionnaire, wave and cross tables
+        on another machine.
 
-        Counts do not remember who is in them. So if both have a report with the same id this is
-        refused, and nothing is changed.
+        Counts do not remember who is in them. So if both have a report with the same id, this is
+        refused and nothing is changed.
         """
         same = (
             self.questionnaire.digest == other.questionnaire.digest
@@ -171,7 +171,7 @@ def collect(
     a random sample of, if left out, or these "respondents" themselves. ``confidence`` is for
     each number by itself, between 0 and 1; 0.95 if left out.
 
-    If one of the files cannot be opened nothing is returned: a Collector keeps what it has.
+    If one of the files cannot be opened, nothing is returned; a `Collector` would keep what it has.
 
     >>> from discreet.survey import Questionnaire, YesNo, collect
     >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", epsilon=1)])
@@ -185,7 +185,7 @@ def collect(
 
 
 def _first_answers(questionnaire: Questionnaire, wave: int) -> list[str]:
-    """A permanent answer is never drawn again, so a later wave says nothing new about it."""
+    """A note for later waves: permanent answers are never drawn again, so they show no change."""
     permanent = [q.name for q in questionnaire.questions if q.permanent]
     if wave == 1 or not permanent:
         return []
@@ -229,9 +229,9 @@ def _read_cross(cross: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 # -- which reports came twice ----------------------------------------------------------------------
 # Ids seen so far, in eight bytes each.
 #
-# Of an id of 128 bits, 64 mixed ones are kept. Two different ids among n have the same 64 bits with
+# Of an id of 128 bits, 64 mixed bits are kept. Two different ids among n have the same 64 bits with
 # probability below n²/2⁶⁵, three in a million for n = 10⁷, and then one report is set aside that
-# need not be. Nobody gains by aiming at it: who knows an id can send that id itself.
+# need not be. Nobody gains by provoking it: whoever knows an id can send that id itself.
 
 
 Keys = NDArray[np.uint64]
@@ -247,7 +247,7 @@ class SeenIds:
         return sum(run.size for run in self._runs)
 
     def add(self, ids: NDArray[np.uint64]) -> Flags:
-        """Keep these ids (two words a row); which rows are the first with theirs?
+        """Keep these ids (two words per row), and return which rows are the first with their id.
 
         >>> seen = SeenIds()
         >>> seen.add(np.array([[0, 1], [0, 2], [0, 1]], np.uint64)).tolist()
@@ -294,7 +294,7 @@ class SeenIds:
 
 
 def _keys(ids: NDArray[np.uint64]) -> Keys:
-    """64 bits that depend on all 128: ids that count 0, 1, 2, … are fine too."""
+    """64 bits that depend on all 128; ids that simply count 0, 1, 2, … work too."""
     return _mixed(ids[:, 0] ^ _mixed(ids[:, 1]))
 
 
@@ -309,7 +309,7 @@ def _mixed(x: Keys) -> Keys:
 # -- which reports of a batch count, and why the others do not -------------------------------------
 
 
-#: Why a report is set aside; the first that applies is the one that counts.
+#: Why a report is set aside; the first reason that applies is the one counted.
 REASONS: Final = (
     "malformed",
     "other survey",
@@ -324,7 +324,7 @@ _LOST_ZEROS: Final = (
     "the column {name!r} came as numbers, but its answers are texts of 0 and 1 whose leading zeros "
     "count: read it as text, in pandas by dtype={{{name!r}: str}}, or pass the path of the file"
 )
-_CELLS: Final = 1 << 24  # bits of reports looked at together
+_CELLS: Final = 1 << 24  # bits of reports checked at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,23 +343,23 @@ class Checker:
     wave: int
     seen: SeenIds = field(default_factory=SeenIds)
     set_aside: Counter[str] = field(default_factory=Counter)
-    unchecked: set[str] = field(default_factory=set)  #: survey, id, wave: columns tables left out
+    unchecked: set[str] = field(default_factory=set)  #: of survey, id, wave: what tables left out
     notes: dict[str, None] = field(default_factory=dict)  #: what is odd about sources, in order
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that are looked at."""
+        """The columns that are read."""
         return ("survey", "id", "wave", *(q.name for q in self.questionnaire.questions))
 
     @property
     def most_rows(self) -> int:
-        """How many reports are looked at together: fewer where each is long."""
+        """How many reports are checked at a time: fewer if each is long."""
         randomizers = [q.randomizer for q in self.questionnaire.questions]
         bits = sum(r.outcomes for r in randomizers if r.report == "bits")
         return max(_CELLS // max(bits, 1), 1)
 
     def check(self, batch: Batch) -> Accepted:
-        """The reports that count; the others are counted by their reason."""
+        """The reports that count; the others are counted by reason."""
         self.set_aside["malformed"] += batch.broken
         self._note(*batch.notes)
         rows = _Rows(batch.rows)
@@ -399,7 +399,7 @@ class Checker:
         return Accepted(kept, int(np.count_nonzero(rows.fine)))
 
     def merge(self, other: Checker) -> None:
-        """Remember what another one has seen, which has no id in common with this one."""
+        """Remember what another checker has seen, which has no id in common with this one."""
         self.seen.update(other.seen)
         self.set_aside.update(other.set_aside)
         self.unchecked |= other.unchecked
@@ -411,7 +411,7 @@ class Checker:
                 self.notes[note] = None
 
     def _read(self, batch: Batch, name: str, how: Callable[[Any], Cells]) -> Cells | None:
-        """A column that says where a report belongs; None where a table left it out."""
+        """A column that says where a report belongs; None if a table left it out."""
         if name in batch.columns:
             return how(batch.columns[name])
         if batch.loose:
@@ -421,7 +421,7 @@ class Checker:
 
 
 class _Rows:
-    """For each row of a batch the first reason why it does not count."""
+    """For each row of a batch, the first reason why it does not count."""
 
     def __init__(self, rows: int) -> None:
         self.fine: Flags = np.ones(rows, np.bool_)
@@ -439,7 +439,7 @@ class _Rows:
 
 
 def _are_numbers(columns: Mapping[str, Any], name: str) -> bool:
-    """Whether a program has taken a column of bits for numbers."""
+    """Whether a program has read a column of bits as numbers."""
     column = columns.get(name)
     if isinstance(column, list):
         return bool(column) and all(type(cell) in (int, float) for cell in column[:100])
@@ -463,7 +463,7 @@ def _answers(column: Any, randomizer: Randomizer, rows: int) -> Cells:
 
 def _out_of_range(values: NDArray[Any], randomizer: Randomizer) -> Flags | None:
     """Reports that this randomizer never gives."""
-    if isinstance(randomizer, Items):  # so many items are answered, no more and no fewer
+    if isinstance(randomizer, Items):  # exactly this many items are answered
         return np.asarray(np.count_nonzero(values >= 0, axis=1) != randomizer.drawn)
     if randomizer.report == "bits":
         return np.any(values < 0, axis=1) if values.min(initial=0) < 0 else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.survey.questionnaire import Questionnaire
 
 _NORMAL_95: Final = 1.959964
-_LITTLE: Final = 10  # where odds of 1 to 99 may become e^10 = 22,026 to 99
+_LITTLE: Final = 10  # at this ε, odds of 1 to 99 may become e^10 = 22,026 to 99
 _NAMED: Final = 5  # questions in a note
 
 
@@ -41,7 +41,7 @@ def explain(form: Questionnaire) -> str:
 
 
 def hides_little(form: Questionnaire) -> list[str]:
-    """Where ε is so large that a promise is next to none, a sentence that says so.
+    """Notes, one sentence each, where ε is so large that a promise is next to none.
 
     >>> from discreet.survey import Questionnaire, YesNo
     >>> print(*hides_little(Questionnaire("Health", [YesNo("s", "Do you smoke?", epsilon=12)])))

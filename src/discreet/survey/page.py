@@ -1,8 +1,8 @@
 """A web page that asks a questionnaire and lets only randomized answers leave.
 
-One file, without a network and without a build step: open it from a disk, or publish it anywhere.
-Its policy lets the browser run this script and no other, and speak to the address that the
-questionnaire names, or to none. Texts of the questionnaire are data to it, never markup.
+It is one file that needs no network and no build step: open it from a disk, or publish it anywhere.
+Its policy lets the browser run this script and no other, and contact only the address that the
+questionnaire names, if any. Texts of the questionnaire are treated as data, never as markup.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SCRIPTS: Final = (
     "memory",
     "answering",
 )
-_UNFOLDED: Final = 4  # cards of more questions are folded up, to be opened one by one
+_UNFOLDED: Final = 4  # with more questions, their cards are folded, to be opened one by one
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]+")
 
 
@@ -70,8 +70,8 @@ def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
 def write_page(questionnaire: Questionnaire, path: str | Path, *, wave: int = 1) -> Path:
     """Write the page of a ``questionnaire`` to the file ``path``, and return its path.
 
-    ``wave`` says which time this is, from 1, as it is if left out. Publish all waves at the same
-    address: what a browser remembers belongs to that address.
+    ``wave`` is the number of the wave, 1 if left out. Publish all waves at the same address: what a
+    browser remembers belongs to that address.
 
     >>> import tempfile
     >>> from discreet.survey import Questionnaire, YesNo
@@ -99,7 +99,7 @@ def _part(name: str) -> str:
 
 
 def _policy(post: str | None, *, script: str, style: str) -> str:
-    """What the browser may do: nothing but what is named, script and style by their hashes."""
+    """What the browser may do: nothing that is not listed; script and style are given by hashes."""
     rules = {
         "default-src": "'none'",
         "script-src": _hash(script),
@@ -118,7 +118,7 @@ def _hash(text: str) -> str:
 
 
 def _source(post: str) -> str:
-    """An address as a policy names it: without a query, and with nothing that would end a rule.
+    """An address as a policy names it: without a query, and without signs that would end a rule.
 
     >>> _source("https://example.org/in;box?key=1")
     'https://example.org/in%3Bbox'
@@ -140,12 +140,12 @@ def _source(post: str) -> str:
 
 
 def _round(wave: int, waves: int) -> str:
-    """Which wave it is, in a respondent's words; nothing where there is only one."""
+    """Which wave it is, in a respondent's words; empty if there is only one."""
     return f'\n<p class="promise">Round {wave:,} of {waves:,}.</p>' if waves > 1 else ""
 
 
 def _data(document: dict[str, Any]) -> str:
-    """JSON that is inert inside a page: no sign in it can end the element that holds it."""
+    """JSON that is inert inside a page: no character in it can end the element that holds it."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -153,7 +153,7 @@ def _data(document: dict[str, Any]) -> str:
 
 
 def _card(card: Card) -> str:
-    """The card in HTML; it is read even where scripts are off."""
+    """The card in HTML, which can be read even if scripts are off."""
     said = card.document()
     opened = " open" if len(said["questions"]) <= _UNFOLDED else ""
     lines = [f"<p>{escape(said['introduction'])}</p>"]
@@ -170,7 +170,7 @@ def _card(card: Card) -> str:
 
 
 def _unbroken(words: str) -> str:
-    """Words in HTML, where no line ends between a number and its sign."""
+    """Words in HTML, without a line break between a number and its unit."""
     return escape(words).replace(" %", "\u00a0%")
 
 

@@ -15,7 +15,7 @@ The value says what is asked, and what answering all of it can cost. The file is
     name = "town"
     kind = "choose_one"
     text = "Where do you live?"
-    options_file = "towns.txt"      # one a line, in this file's folder or below
+    options_file = "towns.txt"      # one per line, in this file's folder or below
     epsilon = "3/2"
 """
 
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
 MOST_QUESTIONS: Final = 1000
 MOST_WAVES: Final = 10_000
-# Of the composition's bounds, on which a card of ten questions takes some 50 ms. Different laws are
-# convolved one by one, so that a thousand of them take seconds, once.
+# The tolerance of the composition's bounds: a card of ten questions takes some 50 ms. Different
+# laws are convolved one by one, so a thousand of them take seconds, once.
 _TOLERANCE: Final = 1e-3
 _CLASSES: Final = tuple(KINDS.values())
-# Reports say little even where they are overheard, but a page that comes over a plain
-# connection can be exchanged on its way for one that does not randomize.
+# Reports say little even if they are intercepted, but a page sent over a plain connection can be
+# replaced on its way by one that does not randomize.
 _ADDRESS: Final = re.compile(
     r"(https://[^\s<>\"'\\/@:?#\[\]]+|http://(localhost|127\.0\.0\.1))(:\d{1,5})?(/[^\s<>\"'\\]*)?"
 )
@@ -69,8 +69,8 @@ class Questionnaire:
     """Questions that one respondent answers, and what all the answers together promise.
 
     Every answer is randomized on the respondent's machine. The total is known before anybody
-    answers: the guarantees of the questions composed, as often as they are asked (``waves``, once
-    if left out), but for permanent ones, whose first randomized answer is kept and sent again.
+    answers: the guarantees of the questions, composed as often as they are asked (``waves``, once
+    if left out), except permanent ones, whose first randomized answer is kept and sent again.
 
     ``title`` heads the page and the card, in one line. ``questions`` have different names.
     ``respondents`` is how many are expected: ``explain`` then states errors. ``post`` is the
@@ -120,7 +120,7 @@ class Questionnaire:
     def needs_memory(self) -> bool:
         """Whether a respondent's machine has to remember what it sent.
 
-        It does for several waves, and for a permanent question even where there is one: the
+        It does for several waves, and for a permanent question even if there is only one wave: the
         same question may come back in another questionnaire.
         """
         return self.waves > 1 or any(question.permanent for question in self.questions)
@@ -146,17 +146,17 @@ class Questionnaire:
     def card(self, prior: Number | None = None) -> Card:
         """What a respondent should know before answering, in plain words.
 
-        ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1, in the
-        place of those of the questions; left out, theirs count.
+        ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1; it
+        replaces those of the questions, which are used if it is left out.
         """
         from discreet.survey.card import card
 
         return card(self, prior)
 
-    # -- what it is --------------------------------------------------------------------------------
+    # -- its questions, and the questionnaire as text ----------------------------------------------
 
     def __getitem__(self, name: str) -> Question:
-        """The question of this name."""
+        """The question with this name."""
         for question in self.questions:
             if question.name == name:
                 return question
@@ -169,9 +169,10 @@ class Questionnaire:
 
     @cached_property
     def digest(self) -> str:
-        """Which questionnaire a report answers: the same for the same questions and laws.
+        """Identifies the questionnaire that a report answers; equal for equal questions and laws.
 
-        What does not touch an answer is left out: who is expected, and where reports go.
+        What does not affect an answer is left out: how many respondents are expected, and where
+        reports go.
         """
         return canonical.digest(self._asked)[:16]
 
@@ -204,15 +205,15 @@ class Questionnaire:
 
     @staticmethod
     def from_toml(source: str | Path) -> Questionnaire:
-        """Read ``source``, the path of a TOML file, or the text itself, with a line break or a = in
-        it."""
+        """Read ``source``: the path of a TOML file, or the text itself, which is recognised by a
+        line break or a = in it."""
 
         return from_toml(source)
 
     def page(self, *, wave: int = 1) -> str:
         """A web page, as HTML, that asks the questions and lets only randomized answers leave.
 
-        ``wave`` says which time this is, from 1, as it is if left out, to ``waves``.
+        ``wave`` is the number of the wave, from 1, the default, to ``waves``.
         """
         from discreet.survey.page import page
 
@@ -224,11 +225,11 @@ class Questionnaire:
     def respond(
         self, answers: Mapping[str, Any], *, memory: Memory | None = None, wave: int = 1
     ) -> Report:
-        """Randomize one person's answers, here; nothing else is kept or sent.
+        """Randomize one person's answers on this machine; nothing else is kept or sent.
 
         ``answers`` has one for each question, by name. ``memory`` is a `Memory` on the
-        respondent's machine: needed where ``needs_memory``, so that nothing is drawn twice.
-        ``wave`` says which time this is, from 1, as it is if left out, to ``waves``.
+        respondent's machine, required if ``needs_memory``, so that nothing is drawn twice.
+        ``wave`` is the number of the wave, from 1, the default, to ``waves``.
 
         >>> from discreet.survey import ChooseOne, Questionnaire
         >>> colour = ChooseOne("colour", "Which?", options=["red", "blue", "green"], epsilon=1)
@@ -247,8 +248,8 @@ class Questionnaire:
         """Randomize a column of answers for each question: many people at once.
 
         ``columns`` has one for each question, by name, all of the same length.
-        ``wave`` says which time this is, from 1, as it is if left out, to ``waves``. Where a
-        question is permanent, waves after the first need the reports of one ``before``.
+        ``wave`` is the number of the wave, from 1, the default, to ``waves``. If a question is
+        permanent, waves after the first need the reports of an earlier one as ``before``.
         """
         from discreet.survey.respondent import respond_many
 
@@ -270,10 +271,10 @@ def question_document(question: Question) -> dict[str, Any]:
 
 
 def question_digest(question: Question) -> str:
-    """What a permanent answer is kept under: the question and its law, whatever form it is in.
+    """The digest that a permanent answer is kept under, in whatever questionnaire it is asked.
 
-    Of its words, its options and its chances nothing can change without another digest; the rest
-    of a questionnaire can, and so can the name, which no respondent sees.
+    It changes if the question's text, options or chances change, but not if the rest of the
+    questionnaire does, or the name, which no respondent sees.
     """
     fields = question_document(question)
     asked = {key: value for key, value in fields.items() if key not in ("name", "permanent")}
@@ -300,7 +301,7 @@ def _read_questions(value: object) -> tuple[Question, ...]:
                 hint='as in YesNo("smoker", "Do you smoke?", truth=0.5)',
             )
     names = [question.name for question in questions]
-    columns = [name.lower() for name in names]  # to many programs, case makes no difference
+    columns = [name.lower() for name in names]  # many programs ignore case
     for place, column in enumerate(columns):
         if column in columns[:place]:
             raise InvalidArgument(
@@ -314,13 +315,13 @@ def _read_questions(value: object) -> tuple[Question, ...]:
 
 
 def _check_permanent(questions: tuple[Question, ...]) -> None:
-    """A permanent answer is kept under its question, and so no question may be there twice."""
+    """Refuse a permanent question that is asked twice, since its answer is kept under it."""
     permanent = [question for question in questions if question.permanent]
     texts = Counter(question.text for question in permanent)
     names: dict[str, str] = {}
     for question in permanent:
         if texts[question.text] == 1:
-            continue  # a list of a million options takes a second to digest
+            continue  # for speed: hashing a list of a million options takes a second
         first = names.setdefault(question_digest(question), question.name)
         if first != question.name:
             raise InvalidArgument(
@@ -399,7 +400,7 @@ def from_toml(source: str | Path) -> Questionnaire:
         path = Path(source)
         folder, source = path.parent, _read_file(path, "the questionnaire")
     try:
-        # decimals stay as they were typed
+        # keep decimals as they were typed
         table = tomllib.loads(source, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as failure:
         mistake = str(failure) or "nested too deeply"
@@ -462,7 +463,7 @@ def _needed(kind: type) -> tuple[str, ...]:
 
 
 def _read_options(value: object, folder: Path | None) -> list[str]:
-    """One option a line; the file lies in the questionnaire's folder or below it."""
+    """Read options, one per line, from a file in the questionnaire's folder or below it."""
     if folder is None:
         raise InvalidArgument(
             name="options_file",
@@ -484,7 +485,7 @@ def _read_options(value: object, folder: Path | None) -> list[str]:
 
 
 def _read_file(path: Path, name: str) -> str:
-    """Text in UTF-8, with or without the mark that some editors put in front."""
+    """Read text in UTF-8, with or without the byte order mark that some editors add."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as failure:
@@ -519,8 +520,8 @@ def _near(word: str, known: Iterable[str]) -> str:
 
 
 # -- values as TOML text, so that reading gives the same value again -------------------------------
-# Texts are basic strings, numbers are exact: integers and decimals where they are, else a text such
-# as "1/3", which every number of a questionnaire may be.
+# Texts are basic strings and numbers are exact: integers and decimals where possible, else a text
+# such as "1/3", which is accepted for every number of a questionnaire.
 
 
 _LARGEST = 2**63  # integers in TOML; larger ones are texts
@@ -553,7 +554,7 @@ def _value(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    # JSON's escapes are TOML's, but for DEL, which JSON leaves as it is
+    # JSON's escapes are also TOML's, except for DEL, which JSON leaves as it is
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,7 +1,7 @@
 """Where reports come from: files, lines, dicts and tables. All become batches of columns.
 
-Lines of JSON are parsed many at once where that is provably the same as one by one; rows of CSV are
-cut into columns without looking at one row after the other.
+Lines of JSON are parsed many at a time where that is provably the same as one by one; rows of CSV
+are split into columns all at once, not row by row.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from discreet.survey.reports import Report, Reports
 # -- some reports at a time, as columns ------------------------------------------------------------
 
 
-ROWS: Final = 1 << 17  # in one batch at most, where we choose: its arrays stay small
+ROWS: Final = 1 << 17  # at most, in a batch whose size we choose, so that its arrays stay small
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Columns of equal length, and how many other lines were no reports at all.
+    """Columns of equal length, and how many other lines were not reports at all.
 
     A table in memory may leave out whole columns that say where a report belongs (``loose``):
-    survey, id, wave. Nothing is checked then by them. Files are from elsewhere and must have them.
+    survey, id, wave. Then they are not checked. Files come from elsewhere and must have them.
     ``notes`` say what is odd about the source as a whole.
     """
 
@@ -46,7 +46,7 @@ class Batch:
     notes: tuple[str, ...] = ()
 
     def parts(self, rows: int) -> Iterator[Batch]:
-        """The same in batches of at most so many rows."""
+        """This batch, split into batches of at most this many rows."""
         if self.rows <= rows:
             yield self
             return
@@ -68,28 +68,28 @@ def lacking(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
 
 
 def of_dicts(reports: list[Any], names: tuple[str, ...], *, broken: int = 0) -> Batch:
-    """Columns of reports as JSON has them; what is not there is None."""
+    """Columns of reports given as JSON objects; what is missing is None."""
     columns = {name: _pick(reports, name) for name in names}
     return Batch(columns, len(reports), broken)
 
 
 def _pick(reports: list[Any], name: str) -> list[Any]:
     try:
-        return list(map(itemgetter(name), reports))  # nearly all have everything
+        return list(map(itemgetter(name), reports))  # nearly all reports are complete
     except KeyError:
         return [report.get(name) for report in reports]
 
 
 # -- files as other programs write them ------------------------------------------------------------
-# UTF-16 with its mark, lines that end as on old machines.
+# UTF-16 with a byte order mark, and lines that end in a carriage return.
 
 
-_PEEK: Final = 1 << 16  # bytes that tell how lines end
+_PEEK: Final = 1 << 16  # bytes that are looked at to see how lines end
 _MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Readable(Protocol):
-    """As much of a file as readers need."""
+    """The part of a file's interface that readers need."""
 
     def read(self, size: int, /) -> bytes: ...
     def seek(self, place: int, /) -> int: ...
@@ -105,7 +105,7 @@ def plain(file: BinaryIO) -> Readable:
 
 
 class _Recoded:
-    """UTF-16, as PowerShell writes it, read as UTF-8; what is no text becomes question marks."""
+    """UTF-16, as PowerShell writes it, read as UTF-8; what is not text becomes question marks."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -141,12 +141,12 @@ class _Returns:
 
 _BLOCK: Final = 1 << 21  # bytes read at a time
 _LONGEST: Final = 1 << 24  # bytes of a line; longer ones are skipped, so memory is bounded
-_MARK: Final = b"\xef\xbb\xbf"  # some programs begin a file with it
-_WRONG: Final = (ValueError, RecursionError)  # no JSON, too long a number, nested too deep
+_MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs begin a file with
+_WRONG: Final = (ValueError, RecursionError)  # not JSON, too long a number, or nested too deeply
 
 
 def read_json_lines(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
-    """Batches of the reports in a file, one a line."""
+    """Batches of the reports in a file, one per line."""
     for block, skipped in line_blocks(file):
         reports, broken = parse_lines(block)
         yield of_dicts(reports, names, broken=broken + skipped)
@@ -163,7 +163,7 @@ def line_blocks(file: Readable) -> Iterator[tuple[bytes, int]]:
             if len(rest) > _LONGEST:
                 rest, skipping = b"", True
             continue
-        if skipping:  # the first end is that of the long line
+        if skipping:  # the first line end is that of the long line
             head = head.partition(b"\n")[2]
         yield rest + head, int(skipping)
         rest, skipping = tail, False
@@ -172,7 +172,7 @@ def line_blocks(file: Readable) -> Iterator[tuple[bytes, int]]:
 
 
 def parse_lines(block: bytes) -> tuple[list[Any], int]:
-    """The reports in some lines, and how many lines are none. Empty lines do not count."""
+    """The reports in some lines, and how many lines are not reports. Empty lines do not count."""
     block = block.replace(b"\r\n", b"\n").strip(b"\r\n")
     if not block:
         return [], 0
@@ -185,10 +185,10 @@ def parse_lines(block: bytes) -> tuple[list[Any], int]:
 
 
 def _parse_together(block: bytes) -> list[Any] | None:
-    """All lines as one JSON array, or None where lines may not be what they seem.
+    """All lines as one JSON array, or None if lines may not be what they seem.
 
     Joined by commas, two crafted lines could swallow the honest ones between them. That cannot
-    be where each of n lines begins with { and ends with }, there are no other braces, and n
+    happen if each of n lines begins with { and ends with }, there are no other braces, and n
     objects come out: then all braces are structure, so each object ends before the next begins.
     """
     lines = block.count(b"\n") + 1
@@ -217,7 +217,7 @@ def parse_one(line: str | bytes) -> dict[str, Any] | None:
 
 
 def read_json_file(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
-    """A saved report, a list of them, or lines of them after all."""
+    """Batches from a file with one saved report, a list of reports, or one report per line."""
     start = file.read(_LONGEST + 1)
     if len(start) <= _LONGEST:
         try:
@@ -243,7 +243,7 @@ _NEWLINE, _RETURN = 10, 13
 def read_csv(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
     """Batches of the reports in a file whose first line names its columns.
 
-    A row with too many or too few fields is no report. Nothing in a report needs a line break,
+    A row with too many or too few fields is not a report. Nothing in a report needs a line break,
     so a line is a row, whatever its quotes say, and a broken row never spoils the next one.
     """
     header: list[str] | None = None
@@ -274,7 +274,8 @@ def _fields(line: bytes, separator: bytes) -> list[str]:
 
 
 def _cut_plain(block: bytes, width: int, separator: bytes) -> tuple[int, list[Texts], int]:
-    """Rows, their columns and how many lines are no rows, for a block without quotes."""
+    """The number of rows, their columns and how many lines are not rows, for a block without
+    quotes."""
     buffer = np.frombuffer(block + b"\n", np.uint8)
     ends = np.flatnonzero(buffer == _NEWLINE)
     starts = np.concatenate([[0], ends[:-1] + 1])
@@ -286,7 +287,7 @@ def _cut_plain(block: bytes, width: int, separator: bytes) -> tuple[int, list[Te
     starts, ends, first = starts[fine], ends[fine], first[fine]
 
     def edge(column: int) -> NDArray[np.intp]:
-        """Where a column ends: at its separator, the last one at the end of the line."""
+        """Where a column ends: at its separator, or for the last one at the end of the line."""
         last = column == width - 1
         return np.asarray(ends if last else marks[first + column])
 
@@ -298,7 +299,7 @@ def _cut_plain(block: bytes, width: int, separator: bytes) -> tuple[int, list[Te
 
 
 def _cut_quoted(block: bytes, width: int, separator: bytes) -> tuple[int, list[Texts], int]:
-    """The same with quotes, row by row."""
+    """What `_cut_plain` returns, row by row, for a block with quotes."""
     lines = [line for line in block.replace(b"\r\n", b"\n").split(b"\n") if line]
     rows = [row for line in lines if len(row := _fields(line, separator)) == width]
     columns = [Texts.of([row[column] for row in rows]) for column in range(width)]
@@ -310,7 +311,7 @@ def _cut_quoted(block: bytes, width: int, separator: bytes) -> tuple[int, list[T
 
 
 def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
-    """Batches of the reports in a file; rows of a damaged part are no reports."""
+    """Batches of the reports in a file; rows of a damaged part do not count as reports."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -318,7 +319,7 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     try:
         file = pq.ParquetFile(path)
     except (pa.ArrowException, OSError):
-        problem = True  # raised below, outside: the other message may quote the file
+        problem = True  # raised below, outside: the original message may quote the file
     if problem:
         raise InvalidArgument(
             name="source",
@@ -340,7 +341,7 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
 
 
 def read_arrow(stream: Any, names: tuple[str, ...]) -> Iterator[Batch]:
-    """Batches of anything that speaks Arrow's stream protocol."""
+    """Batches of anything that supports Arrow's stream protocol."""
     import pyarrow as pa
 
     with pa.RecordBatchReader.from_stream(stream) as reader:
@@ -419,7 +420,7 @@ _ENDINGS: Final = (*_FILES, ".parquet")
 
 
 def read_batches(source: Source, names: tuple[str, ...]) -> Iterator[Batch]:
-    """The columns of these names, some rows at a time."""
+    """The columns with these names, some rows at a time."""
     if isinstance(source, str | PathLike):
         return _noted(_read_file(Path(source), names), Path(source).name)
     if isinstance(source, Reports):
@@ -443,7 +444,7 @@ def read_batches(source: Source, names: tuple[str, ...]) -> Iterator[Batch]:
 
 
 def _noted(batches: Iterator[Batch], file: str) -> Iterator[Batch]:
-    """Notes with the name of the file; an empty one has a note too."""
+    """Batches whose notes name the file; an empty file gets a note too."""
     lines = 0
     for batch in batches:
         lines += batch.rows + batch.broken
@@ -492,7 +493,7 @@ def _read_frame(frame: Any, names: tuple[str, ...]) -> Iterator[Batch]:
 
 
 def _read_items(items: Iterable[Any], names: tuple[str, ...]) -> Iterator[Batch]:
-    """Reports one after the other: dicts, Report, or lines of JSON."""
+    """Batches of reports from an iterable: dicts, `Report` objects, or lines of JSON."""
     rest = iter(items)
     while some := list(islice(rest, _DICTS)):
         kinds = set(map(type, some))
@@ -508,7 +509,7 @@ def _read_items(items: Iterable[Any], names: tuple[str, ...]) -> Iterator[Batch]
 
 
 def _joined(items: list[Any], kinds: set[type]) -> bytes | None:
-    """Lines in one piece; None if they are something else, or one holds several."""
+    """Lines joined into one piece; None if they are not lines, or one holds several."""
     if kinds == {str}:
         items = [item.encode("utf-8", "surrogatepass") for item in items]
     elif kinds != {bytes}:

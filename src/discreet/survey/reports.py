@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidArgument, Refused
 from discreet.noise import entropy
 
-_SIGNS: Final = np.frombuffer(b"01-", np.uint8)  # 0, 1 and, from the end, −1
+_SIGNS: Final = np.frombuffer(b"01-", np.uint8)  # places 0, 1 and, from the end, −1
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Report:
         object.__setattr__(self, "answers", MappingProxyType(dict(self.answers)))
 
     def __hash__(self) -> int:
-        # the id is drawn for this report alone; a mapping has no hash
+        # the id is drawn for this report alone; the answers, a mapping, have no hash
         return hash((self.survey, self.id, self.wave))
 
     def document(self) -> dict[str, int | str]:
@@ -63,7 +63,7 @@ class Reports:
     survey: str
     wave: int
     answers: Mapping[str, NDArray[Any]]
-    words: NDArray[np.uint64]  #: two random words a report, its number
+    words: NDArray[np.uint64]  #: two random words per report: its number
 
     def __len__(self) -> int:
         return len(self.words)
@@ -97,13 +97,13 @@ class Reports:
             )
 
     def write(self, path: str | Path) -> Path:
-        """Write to a new file: .jsonl, .csv or .parquet, by its name."""
+        """Write to a new file, in the format that its name ends in: .jsonl, .csv or .parquet."""
 
         return write(self, path)
 
 
 def numbers_for_reports(count: int) -> NDArray[np.uint64]:
-    """128 random bits for each report, from where all randomness comes."""
+    """128 random bits for each report, from the one source of randomness."""
     return entropy.source().words(2 * count).reshape(count, 2)
 
 
@@ -134,15 +134,15 @@ def written(column: NDArray[Any]) -> list[Any]:
 # -- reports as files ------------------------------------------------------------------------------
 # JSON lines, CSV or Parquet, a block at a time.
 #
-# A file appears under its name when it is whole. One that is there already is not overwritten:
-# reports cannot be drawn again without telling more.
+# A file appears under its name when it is whole. An existing file is not overwritten: reports
+# cannot be drawn again without revealing more.
 
 
 _BLOCK: Final = 1 << 16
 
 
 def write(reports: Reports, path: str | Path) -> Path:
-    """Write to a new file of one of the three kinds, which its name says."""
+    """Write to a new file, in the format that its name ends in."""
     target = Path(path)
     writer = _WRITERS.get(target.suffix.lower())
     if writer is None:
@@ -159,7 +159,7 @@ def write(reports: Reports, path: str | Path) -> Path:
         )
     if target.exists():
         raise Refused(
-            f"{target.name} is there already, and reports cannot be drawn again without telling "
+            f"{target.name} is there already, and reports cannot be drawn again without revealing "
             "more: choose another name, or move the old file away"
         )
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")

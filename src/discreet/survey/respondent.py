@@ -1,4 +1,4 @@
-"""What happens on a respondent's own machine: answers are randomized, reports remembered.
+"""What happens on a respondent's own machine: answers are randomized and reports remembered.
 
 All answers are checked before the first coin is thrown, so that a mistake costs nothing. No
 message, no report and no file contains a true answer.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def respond(
     form: Questionnaire, answers: Mapping[str, Any], *, memory: Memory | None, wave: int
 ) -> Report:
-    """One person's answers, randomized."""
+    """Randomize one person's answers."""
     wave = _read_wave(form, wave)
     _check_names(form, answers, what="answers")
     truths = {q.name: np.array([_read(q, q.read, answers[q.name])]) for q in form.questions}
@@ -54,7 +54,7 @@ def respond(
 
 
 def _check_that_none_is_needed(form: Questionnaire) -> None:
-    """Without a memory every call draws anew, which is right once and for nothing permanent."""
+    """Refuse to go on without a memory, if a second call would draw an answer again."""
     if not form.needs_memory:
         return
     permanent = [q.name for q in form.questions if q.permanent]
@@ -76,7 +76,7 @@ def _draw(
     wave: int,
     permanent: Mapping[str, int | str],
 ) -> Report:
-    """Throw the coins for what is not permanent already."""
+    """Randomize the answers that are not in memory as permanent."""
     asked = [q for q in form.questions if q.name not in permanent]
     drawn = {q.name: q.randomizer.randomize(truths[q.name]) for q in asked}
     (report,) = Reports(form.digest, wave, drawn, numbers_for_reports(1))
@@ -87,7 +87,7 @@ def _draw(
 def respond_many(
     form: Questionnaire, columns: Mapping[str, ArrayLike], *, wave: int, before: Reports | None
 ) -> Reports:
-    """Many people's answers, a column for each question, randomized."""
+    """Randomize many people's answers, one column for each question."""
     wave = _read_wave(form, wave)
     columns = _by_name(columns)
     _check_names(form, columns, what="columns")
@@ -111,7 +111,7 @@ def respond_many(
 def _permanent_columns(
     form: Questionnaire, wave: int, before: Reports | None, people: int
 ) -> dict[str, NDArray[Any]]:
-    """The columns that are sent again."""
+    """The columns of permanent answers, which are sent again."""
     permanent = [q.name for q in form.questions if q.permanent]
     if before is None:
         if permanent and wave > 1:
@@ -133,7 +133,7 @@ def _permanent_columns(
     return {name: before.answers[name] for name in permanent}
 
 
-# -- what comes in -----------------------------------------------------------------------------
+# -- checks of what is passed in ---------------------------------------------------------------
 
 
 def _read_wave(form: Questionnaire, value: int) -> int:
@@ -143,7 +143,7 @@ def _read_wave(form: Questionnaire, value: int) -> int:
             name="wave",
             expected=f"at most {form.waves}, for which the promise was made",
             given=InvalidArgument.describe_parameter(value),
-            hint="more waves tell more: say waves= in the questionnaire before anybody answers",
+            hint="more waves reveal more: say waves= in the questionnaire before anybody answers",
         )
     return wave
 
@@ -157,7 +157,7 @@ def _by_name(columns: Any) -> Any:
 
 
 def _check_names(form: Questionnaire, answers: object, *, what: str) -> None:
-    """Every question is answered, and nothing else."""
+    """Check that every question is answered, and nothing else."""
     if not isinstance(answers, Mapping):
         raise InvalidArgument(
             name=what,
@@ -184,7 +184,7 @@ def _check_names(form: Questionnaire, answers: object, *, what: str) -> None:
 
 
 def _meant(answers: Mapping[Any, Any], names: list[str]) -> str:
-    """A word about a misspelt name. Others may be anything, and are not repeated."""
+    """A hint about a misspelt name. Other names may be anything, and are not repeated."""
     for given in answers:
         near = get_close_matches(given, names, n=1) if isinstance(given, str) else []
         if near and given not in names:
@@ -211,14 +211,14 @@ def _read(question: Question, read: Callable[[Any], Any], answer: object) -> Any
 # Pihur and Korolova 2014, "RAPPOR"), in another wave or in another questionnaire, so averaging over
 # repetitions shows nothing that one report does not. A permanent answer is kept under a digest of
 # the question and its law alone: a corrected title or one more question draws nothing anew. Other
-# words, other options or another ε make another question, whose answer is drawn, and told, as well.
+# words, other options or another ε make another question, whose answer is drawn and sent as well.
 
 
 class Memory:
     """A file that keeps what was sent, for its owner alone.
 
-    ``path`` is where the file is, or shall be: in a folder that is there, on the respondent's own
-    machine. It is made at the first answer. One file serves all questionnaires of one person.
+    ``path`` is where the file is or will be: in an existing folder on the respondent's own machine.
+    It is made at the first answer. One file serves all questionnaires of one person.
 
     >>> import tempfile
     >>> from discreet.survey import Memory, Questionnaire, YesNo
@@ -241,10 +241,10 @@ class Memory:
                 expected="where the file is, or shall be",
                 given=InvalidArgument.describe_parameter(path),
             )
-        # Behind a link, or after a change of folder, it is still the same memory.
+        # Through a link, or after a change of folder, it is still the same memory.
         try:
             self.path = Path(path).resolve()
-        except (OSError, RuntimeError, ValueError):  # links in a circle, or a zero byte
+        except (OSError, RuntimeError, ValueError):  # circular links, or a zero byte
             pass
         else:
             return
@@ -259,9 +259,9 @@ class Memory:
 
     @contextmanager
     def opened(self, form: Questionnaire) -> Iterator[RememberedAnswers]:
-        """What is kept for this questionnaire, while no other process reads or writes it.
+        """The answers kept for this questionnaire, while no other process reads or writes them.
 
-        What was added is on disk before the block ends, and so before a report leaves.
+        What is added is on disk before the block ends, and so before a report leaves.
         """
         with self._locked():
             kept = RememberedAnswers(form, read_memory(self._content(), self.path), self.path)
@@ -300,9 +300,9 @@ class Memory:
                 return None
 
     def _write(self, content: str) -> None:
-        """All of it or nothing: a new file takes the place of the old one when it is on disk."""
+        """Write everything or nothing: a new file replaces the old one once it is on disk."""
         unfinished = self.path.with_name(f".{self.path.name}.part")
-        unfinished.unlink(missing_ok=True)  # of somebody who was stopped: the lock is ours
+        unfinished.unlink(missing_ok=True)  # left by a process that was stopped: the lock is ours
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flags()
         try:
             with open(os.open(unfinished, flags, 0o600), "w", encoding="utf-8") as file:
@@ -320,7 +320,7 @@ class Memory:
 
     @contextmanager
     def _told(self, hint: str) -> Iterator[None]:
-        """What the system refuses, in a sentence."""
+        """Turn what the system refuses into one of our errors."""
         try:
             yield
         except OSError as failure:
@@ -336,11 +336,11 @@ class Memory:
 
 
 def _flags() -> int:
-    """Names that only Unix has, where they are needed: a planted link is not followed."""
+    """Flags that only Unix has, looked up when needed: a planted link is not followed."""
     return os.O_CLOEXEC | os.O_NOFOLLOW
 
 
-# -- what stands in a memory, and whether it can be trusted ----------------------------------------
+# -- what a memory contains, and whether it can be trusted -----------------------------------------
 
 
 _ANY_FORMAT: Final = "discreet survey memory "
@@ -349,7 +349,7 @@ _LENGTH_OF_ID: Final = 32
 
 
 def read_memory(content: bytes | None, path: Path) -> dict[str, Any]:
-    """The document in a file, or that of a file that is not there yet."""
+    """The document in a file, or an empty one if there is no file yet."""
     if content is None:
         return {"format": _FORMAT, "permanent": {}, "surveys": {}}
     try:
@@ -370,12 +370,12 @@ def read_memory(content: bytes | None, path: Path) -> dict[str, Any]:
 
 
 def memory_text(document: dict[str, Any]) -> str:
-    """The document as it is kept."""
+    """The document as text for the file."""
     return json.dumps(document, separators=(",", ":"))
 
 
 class RememberedAnswers:
-    """What is kept for one questionnaire, beside what is kept for others."""
+    """The answers kept for one questionnaire; those kept for others are left as they are."""
 
     def __init__(self, form: Questionnaire, document: dict[str, Any], path: Path) -> None:
         self._form, self._path = form, path
@@ -387,7 +387,7 @@ class RememberedAnswers:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Everything, as it is written."""
+        """The document of the whole memory."""
         kept = {self._digests[name]: answer for name, answer in self.permanent.items()}
         return {
             **self._document,
@@ -403,13 +403,13 @@ class RememberedAnswers:
         return Report(self._form.digest, fields["id"], wave, fields["answers"])
 
     def keep(self, report: Report) -> None:
-        """Remember a report, and its permanent answers from now on."""
+        """Remember a report and its permanent answers."""
         self._waves[str(report.wave)] = {"id": report.id, "answers": dict(report.answers)}
         self.permanent = {name: report.answers[name] for name in self._digests}
         self.changed = True
 
     def _read_permanent(self) -> dict[str, int | str]:
-        """The permanent answers that are there, by the names of their questions."""
+        """The permanent answers in the memory, by the names of their questions."""
         there = self._document["permanent"]
         found = {name: there[digest] for name, digest in self._digests.items() if digest in there}
         for name, answer in found.items():
@@ -432,7 +432,7 @@ class RememberedAnswers:
         return (
             answers.keys() == {q.name for q in self._form.questions}
             and all(could_be(q, answers[q.name]) for q in self._form.questions)
-            # both are written at once, so the one is there where the other is
+            # both are written at once, so there is never one without the other
             and self.permanent == {name: answers[name] for name in self._digests}
         )
 
@@ -450,8 +450,8 @@ def could_be(question: Question, answer: object) -> bool:
 
 
 def damaged_memory(path: Path) -> Refused:
-    """The file cannot be trusted, and to begin anew would draw answers again."""
+    """The error for a file that cannot be trusted; starting anew would draw answers again."""
     return Refused(
         f"{path.name} is damaged or was not written by discreet. Restore it from a backup: to "
-        "begin anew would randomize permanent answers a second time, and tell more than promised"
+        "begin anew would randomize permanent answers a second time, and reveal more than promised"
     )

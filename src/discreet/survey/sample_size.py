@@ -1,8 +1,8 @@
 """How many respondents a survey needs for what it should find out.
 
 The number is the least n whose interval is narrow enough at the share where intervals are widest
-(or at the share that is expected). It is read from the very intervals that the result will have,
-so plan and result agree.
+(or at the share that is expected). It is computed from the same intervals that the result will
+have, so plan and result agree.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _CONFIDENCE: Final = Fraction(95, 100)
 _EPSILONS: Final = tuple(Fraction(e) for e in ("1/4", "1/2", "1", "3/2", "2", "3", "4", "6"))
-_WORTH: Final = 0.95  # another mechanism is worth a line if it needs that much fewer people
+_WORTH: Final = 0.95  # another mechanism is mentioned if it needs at most this part of the people
 
 
 @spelled
@@ -55,9 +55,9 @@ def plan(
 ) -> SurveyPlan:
     """How many respondents make every interval at most value ± ``half_width``, on average.
 
-    ``asked`` is a questionnaire or one question. 0.01 is one point: of a share, or of the range of
-    a number (a year, for ages up to 100). It holds at the worst share, or at the ``share`` that is
-    expected, between 0 and 1.
+    ``asked`` is a questionnaire or one question. A half width of 0.01 is one point: of a share, or
+    of the range of a number (a year, for ages up to 100). It holds at the worst share, or at the
+    ``share`` that is expected, between 0 and 1.
     ``about`` says what the intervals are about: the "population" that the respondents are
     a random sample of, if left out, or these "respondents" themselves. ``confidence`` is for
     each number by itself, between 0 and 1; 0.95 if left out.
@@ -80,7 +80,7 @@ def plan(
         None if share is None else _read_share(share),
         read_about(about),
     )
-    _ = made.respondents  # what cannot be reached is refused here
+    _ = made.respondents  # refuses here what cannot be reached
     return made
 
 
@@ -105,10 +105,10 @@ class SurveyPlan:
         return {question.name: self._needed(question) for question in self._questions}
 
     def over(self, epsilons: Iterable[Number] = _EPSILONS) -> list[dict[str, Any]]:
-        """For each total ε how many each question needs, and how many all of them.
+        """For each total ε, how many respondents each question needs, and how many all of them.
 
-        The questions keep their parts of the total. Mechanisms that are the best for their ε are
-        chosen anew.
+        The questions keep their parts of the total. Mechanisms that were chosen as the best for
+        their ε are chosen anew.
         """
         return [self._row(positive(epsilon, name="epsilons")) for epsilon in epsilons]
 
@@ -151,7 +151,7 @@ class SurveyPlan:
         lines += filter(None, map(self._better, self._questions))
         lines += ["", f"{'ε in total':>12}  {'respondents':>15}"]
         rows = {f"{float(row['epsilon']):.4g}": f"{row['respondents']:>15,}" for row in self.over()}
-        # what is promised is rounded to what can be drawn, and shown in the same digits
+        # the promised ε is rounded to what can be drawn, and shown with as many digits
         rows[f"{float(self._epsilon):.4g}"] = f"{max(needed.values()):>15,}  as it is now"
         lines += [f"{epsilon:>12}  {rows[epsilon]}" for epsilon in sorted(rows, key=float)]
         return "\n".join(lines)
@@ -166,14 +166,15 @@ class SurveyPlan:
         return "at " + " or ".join(filter(None, [share, part]))
 
     def _size(self, question: Question) -> str:
-        """A point of a number is a hundredth of its range: how much that is."""
+        """The half width of a number's mean in its own units; a point is 1/100 of the range."""
         if not isinstance(question, NumberQuestion):
             return ""
         size = self.half_width * float(question.upper - question.lower)
         return f", for its mean ±{size:.3g}{question.unit and f' {question.unit}'}"
 
     def _better(self, question: Question) -> str:
-        """The mechanism was chosen at an even share; at this one another may need fewer people."""
+        """A line about a mechanism that needs fewer people at this share, if there is one: the
+        question's own was chosen at an even share."""
         if not isinstance(question, ChooseOne) or question.truth or question.mechanism != "best":
             return ""
         fields = question.fields()
@@ -192,7 +193,7 @@ class SurveyPlan:
 
 
 def _with_epsilon(question: Any, factor: Fraction) -> Any:
-    """The same question with this many times its ε."""
+    """The question with its ε multiplied by this factor."""
     fields = {name: value for name, value in question.fields().items() if name != "truth"}
     scaled = (question.randomizer.epsilon * factor).limit_denominator(10**6)
     fields["epsilon"] = max(scaled, Fraction(1, 10**6))
@@ -213,13 +214,13 @@ def _read_share(value: Number) -> float:
 # -- how wide intervals are with n respondents -----------------------------------------------------
 
 
-_MOST: Final = 10**15  # more people than there ever were
+_MOST: Final = 10**15  # more people than have ever lived
 
 
 def respondents_needed(
     randomizer: Any, half_width: float, confidence: Fraction, share: float | None, about: About
 ) -> int:
-    """The least n whose interval is narrow enough, by bisection: widths fall as n grows."""
+    """The least n whose interval is narrow enough, by bisection, as widths fall with n."""
     reach = _mean_reach if randomizer.kind == "levels" else _share_reach
     reached = reach(randomizer, confidence, share, about)
     high = 1
@@ -243,7 +244,7 @@ def _share_reach(
     """Half the width of the interval of a share, for n respondents."""
     inside, outside = randomizer.inside, randomizer.outside
     gain, z = float(inside - outside), normal_quantile(confidence)
-    # of all respondents, this part says something about one category
+    # the part of all respondents that says something about one category
     part = randomizer.drawn / randomizer.categories if randomizer.kind == "items" else 1.0
     drawn = 1.0 if about == "population" else 1.0 - part
     spread = VarianceFunction.of_share(inside=inside, outside=outside, drawn=drawn)
@@ -258,7 +259,7 @@ def _share_reach(
         supports = round(asked * (float(outside) + gain * at))
         counts = np.array([supports]), np.array([asked])
         low, high = share_interval(Evidence(*counts, inside, outside, 1), spread, confidence)
-        return float(max(high[0] - at, at - low[0]))  # one end may be that of all there is
+        return float(max(high[0] - at, at - low[0]))  # one end may be cut off at 0 or 1
 
     return reach
 

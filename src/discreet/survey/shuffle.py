@@ -18,17 +18,17 @@ laws: f₁ ≤ e^ε₀·f₀ and f₀ ≤ e^ε₀·f₁, and each adds up to 1.
 3. So each report can be drawn in two steps: a digit, 0 or 1 (or none, for the others), with the
    chances of the pair; then a report from Q₀, from Q₁, or from what is left of that person's own
    law. Given how many of the others have a digit, who they are is independent of everything else.
-   So whoever is told the numbers of zeros and ones, and knows all answers but the one that
-   differs, can draw who of the others has a digit, take the second step and shuffle: the reports
+   So anyone who is told the numbers of zeros and ones, and knows all answers but the one that
+   differs, can draw which of the others have a digit, take the second step and shuffle: the reports
    are a post-processing of the pair. ∎
 
-It takes a digit for the person in every case. A sharper form in terms of total variation lets the
-person go without one, with the law that f₀ and f₁ have in common, and counts digits all the same;
-but then step 3 fails, since what fills in for the person is not what fills in for the others. With
-three categories and two respondents that form is too small by a factor of three at e^ε = 5/2, which
-a test shows.
+The proof needs a digit for the person in every case. A sharper form in terms of total variation
+lets the person go without one, with the law that f₀ and f₁ have in common, and counts digits all
+the same; but then step 3 fails, since what fills in for the person is not what fills in for the
+others. With three categories and two respondents, the δ of that form is too small by a factor of
+three at e^ε = 5/2, as a test shows.
 
-More respondents only help, as those beyond could be simulated.
+More respondents only help, as the additional ones could be simulated.
 
 **The pair**, and its hockey-stick divergence. Each of the other n − 1 people adds a 0 with
 probability r/2, a 1 with probability r/2, and nothing otherwise, with r = e^−ε₀. The person in
@@ -40,14 +40,14 @@ With M digits of the others, N = M + 1 digits in all, a of them zeros, and g = e
     P(a, M) − g·P′(a, M) = π_M·C(N, a)/2^M·(p/N)·((e^ε₀ − g)·a − (g·e^ε₀ − 1)·(N − a))
 
 grows with a, so for each M it is summed from its first positive term on, at a = t. Pascal's rule
-leaves one probability and one tail of a fair binomial:
+reduces the sum to one probability and one tail of a fair binomial:
 
     δ(ε) = Σ over M of π_M·p·((e^ε₀ − g)·B_M(t − 1) − (g − 1)·(e^ε₀ + 1)·T_M(t)),
 
 with π_M the chance of M digits, B_M(j) = C(M, j)/2^M, and T_M(t) the sum of B_M from t on.
 
-The formula is proven. It is computed in doubles, with tails by SciPy, and how far those are off is
-*measured*, not proven; a margin above what was measured is added (`_MARGIN`).
+The formula is proven. It is computed in doubles, with tails by SciPy, whose error is *measured*,
+not proven; a margin above the measured error is added (`_MARGIN`).
 """
 
 from __future__ import annotations
@@ -68,28 +68,28 @@ from discreet.numeric.balls import ball, lower_fraction, sharp, upper_fraction
 from discreet.numeric.bands import FloatArray
 from discreet.numeric.exact import Number, integer, non_negative, number
 
-_MOST_RESPONDENTS = 10**8  # beyond, the bound for as many is used: more only hide better
-_LARGEST_EPSILON = 500  # beyond, nothing is hidden and the local guarantee is all there is
+_MOST_RESPONDENTS = 10**8  # for more, the bound for this many is used: more only hide better
+_LARGEST_EPSILON = 500  # above this, nothing is hidden and only the local guarantee is left
 _NOTHING = 1e-12  # an ε that is as good as none
-_CLOSE = 1e-7  # how near to the least ε the search goes, relatively
+_CLOSE = 1e-7  # the relative distance from the least ε at which the search stops
 
 
 @dataclass(frozen=True)
 class Shuffled:
-    """The guarantee for each respondent against whoever sees the shuffled reports only.
+    """The guarantee for each respondent against anyone who sees only the shuffled reports.
 
     ``guarantee`` is the local one, of what a respondent sends, such as ``questionnaire.guarantee``
     of one wave; ``respondents`` is how many of them are shuffled together.
 
-    It holds under *replace*: what one person answered is hidden, not that they answered. It takes
-    for granted that
+    It holds under *replace*: what one person answered is hidden, not that they answered. It assumes
+    that
 
-    - the number of respondents is public, and they are not known to the attacker: those who tell
-      on themselves, or who send made-up reports, do not hide anybody, so do not count them;
+    - the number of respondents is public, and their reports are not known to the attacker: those
+      who reveal their own, or who send made-up reports, do not hide anybody, so do not count them;
     - all of their reports, of one wave, are shuffled together, by somebody who is trusted to do it;
     - names, addresses, times and the ids of reports are removed.
 
-    Whatever becomes of these, the local guarantee still stands.
+    Even if an assumption fails, the local guarantee still stands.
 
     >>> from discreet.guarantees import Pure
     >>> local = Pure(epsilon=1)
@@ -135,7 +135,7 @@ class Shuffled:
         return pair(Fraction(self.local), count)
 
     def delta(self, epsilon: Number) -> float:
-        """δ at ``epsilon``, 0 or above, rounded up; 0 from the local ε on."""
+        """δ at ``epsilon``, 0 or above, rounded up; it is 0 from the local ε on."""
         x = non_negative(epsilon, name="epsilon")
         if x >= self.local:
             return 0.0
@@ -150,7 +150,7 @@ class Shuffled:
         alone = self.guarantee.epsilon(target)
         if alone == 0 or self.local > _LARGEST_EPSILON:
             return alone
-        # Find about where it is, then step up until it is certain.
+        # Find roughly where it is, then step up until it is certain.
         low, high = 0.0, alone
         if self._certain(low, target):
             return low
@@ -188,14 +188,14 @@ class Shuffled:
 
 
 # Measured up to 10⁸ trials, not proven: binomial probabilities below err by less than one part in
-# 10¹⁰ and SciPy's tails by less than one in 10¹¹ (a test measures again). Charged at this rate.
+# 10¹⁰ and SciPy's tails by less than one in 10¹¹ (a test measures again). This margin is added.
 _MARGIN = 2.0**-30
 _SKETCHED = 256
 _LEFT_OUT = 75.0  # the sum leaves out values of M of probability 2·e^−75 together
 
 
 class ShufflePair(NamedTuple):
-    """Exact numbers that stand for a pair at least as far apart as the true one."""
+    """Exact numbers for a pair at least as far apart as the true one."""
 
     respondents: int
     growth: Fraction  #: e^ε₀ − 1, rounded up
@@ -212,7 +212,7 @@ class ShufflePair(NamedTuple):
 
 
 def pair(epsilon: Fraction, respondents: int) -> ShufflePair:
-    """The pair of a local randomizer with this ε₀ > 0; one with a larger ε₀ is a bound too."""
+    """The pair of a local randomizer with this ε₀ > 0; that of a larger ε₀ is a bound too."""
     growth = _above(upper_fraction(sharp(lambda: ball(epsilon).expm1())))
     return ShufflePair(respondents, growth)
 
@@ -228,20 +228,20 @@ def divergence(of: ShufflePair, epsilon: Fraction) -> float:
 
 
 def sketch(of: ShufflePair, epsilon: Fraction) -> float:
-    """About the same, from a few hundred of the terms: where to look, not a bound."""
+    """An approximate δ(ε) from a few hundred of the terms: it says where to look, not a bound."""
     others = _window(of.respondents - 1, of.others)
     stride = 1 + others.size // _SKETCHED
     return _summed(of, epsilon, others[stride // 2 :: stride]) * stride
 
 
 def _summed(of: ShufflePair, epsilon: Fraction, others: FloatArray) -> float:
-    """The formula above over these M, rounded up, with what the window leaves out."""
+    """The formula above summed over these M, rounded up, plus what the window leaves out."""
     n, e = of
     h = _below(lower_fraction(sharp(lambda: ball(epsilon).expm1())))  # g − 1
     if h >= e:
         return 0.0
-    # The first positive term: a above N·(g·e^ε₀ − 1)/((e^ε₀ − 1)·(g + 1)). Where rounding may have
-    # hidden which it is, both are tried.
+    # The first positive term: a above N·(g·e^ε₀ − 1)/((e^ε₀ − 1)·(g + 1)). Where rounding leaves
+    # two candidates, both are tried.
     edge = (others + 1) * float((e + h + e * h) / (e * (2 + h)))
     first, second = (np.floor(edge * (1 + side * 2.0**-40)) + 1 for side in (-1, 1))
     tops = _top(others, first, of, h)
@@ -253,7 +253,7 @@ def _summed(of: ShufflePair, epsilon: Fraction, others: FloatArray) -> float:
 
 
 def _top(others: FloatArray, start: FloatArray, of: ShufflePair, h: Fraction) -> FloatArray:
-    """What π_M is multiplied with above, summed from `start` on; rounded up and at least 0."""
+    """The factor of π_M above, summed from `start` on; rounded up and at least 0."""
     e, p = of.growth, of.own
     at = np.minimum(start, others + 1)
     one = binomial(at - 1, others, 0.5, 0.5)
@@ -267,8 +267,8 @@ def _top(others: FloatArray, start: FloatArray, of: ShufflePair, h: Fraction) ->
 def _tails(others: FloatArray, at: FloatArray, one: FloatArray) -> FloatArray:
     """T_M(t) for each M and its t, where `one` is B_M(t − 1).
 
-    SciPy's is slow near the middle. So for many M in a row it is asked for some of them, √M/8
-    apart, and the rest follows, as t grows by 0 or 1 while M grows by 1:
+    SciPy's tail is slow near the middle. So for many M in a row it is computed only for some of
+    them, √M/8 apart, and the rest follow, as t grows by 0 or 1 while M grows by 1:
     T_(M+1)(t) = T_M(t) + B_M(t − 1)/2, and T(t + 1) = T(t) − B(t).
     """
     from scipy.special import betainc
@@ -285,7 +285,7 @@ def _tails(others: FloatArray, at: FloatArray, one: FloatArray) -> FloatArray:
 
 
 def _window(trials: int, chance: Fraction) -> FloatArray:
-    """The numbers of others with a digit, but for a probability of 2·e^−75 (Bernstein)."""
+    """The numbers of others with a digit, except for a probability of 2·e^−75 (Bernstein)."""
     mean = float(trials * chance)
     variance = mean * float(1 - chance)
     third = _LEFT_OUT / 3
@@ -297,8 +297,8 @@ def _window(trials: int, chance: Fraction) -> FloatArray:
 def binomial(k: FloatArray, trials: FloatArray | int, yes: float, no: float) -> FloatArray:
     """C(trials, k)·yes^k·no^(trials − k), to ten digits up to 10⁹ trials (Loader 2000).
 
-    The factorials by Stirling's formula with its error term, and what is left as two distances
-    from the mean that are small where the probability is not.
+    Factorials are computed by Stirling's formula with its error term, and the rest as two distances
+    from the mean, which are small where the probability is not.
 
     >>> binomial(np.array([0.0, 1, 2]), 2, 0.5, 0.5)
     array([0.25, 0.5 , 0.25])
@@ -314,7 +314,7 @@ def binomial(k: FloatArray, trials: FloatArray | int, yes: float, no: float) -> 
 
 
 def _apart(k: FloatArray, mean: FloatArray) -> FloatArray:
-    """k·log(k/mean) − k + mean, where k is near the mean too; 0·log 0 is 0."""
+    """k·log(k/mean) − k + mean, accurate also where k is near the mean; 0·log 0 is 0."""
     from scipy.special import xlog1py
 
     off = (k - mean) / np.where(mean > 0, mean, 1.0)
@@ -335,11 +335,11 @@ def _stirling(k: FloatArray) -> FloatArray:
 
 
 def _above(x: Fraction) -> Fraction:
-    """Rounded up to about 64 bits, so that fractions made of it stay short."""
+    """Rounded up to about 64 bits, so that fractions made from it stay short."""
     unit = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length() - 64)
     return math.ceil(x / unit) * unit
 
 
 def _below(x: Fraction) -> Fraction:
-    """Rounded down likewise."""
+    """Rounded down to about 64 bits."""
     return -_above(-x)

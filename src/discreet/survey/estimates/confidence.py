@@ -1,25 +1,25 @@
-"""How sure an estimated share is: score intervals (Wilson 1927) behind randomized answers.
+"""How sure an estimated share is: score intervals (Wilson 1927) for randomized answers.
 
-A report supports a category with probability i where the truth is that category and o where it
-is another one. Of m reports N do, so with d = i − o
+A report supports a category with probability i if the truth is that category and o if it is
+another one. N of m reports support it, so with d = i − o
 
     ŝ = (N/m − o)/d
 
-is an unbiased estimate of the share s. One report adds to it the variance
+is an unbiased estimate of the share s. The variance of one report's part in it is
 
     c(s) = (s·a + (1 − s)·b)/d² + g·s(1 − s),        a = i(1 − i),  b = o(1 − o).
 
-The first part is the randomization. The second is the draw of the people, and g says how much
+The first part is the randomization. The second is the sampling of the people, and g says how much
 of it counts. About the population g = 1: then c is p(1 − p)/d² at p = o + d·s. About these very
-respondents g = 0 where each of the n was asked, and g = (n − m)/(n − 1) where chance chose the m
-of them who were, as in every sample without replacement.
+respondents g = 0 if each of the n was asked, and g = (n − m)/(n − 1) if chance chose the m of them
+who were, as in every sample without replacement.
 
 The interval holds all s that a test would not reject: (ŝ − s)² ≤ z²·c(s)/m. As c is quadratic
 the ends are the two roots of a quadratic. The variance is the one at the share in question, not
-at the estimate, so it covers as it says for rare answers too, as long as there are reports enough
-for a normal curve; the last section has the others.
+at the estimate, so the interval covers as stated for rare answers too, as long as there are enough
+reports for a normal curve; the last section treats the other cases.
 
-**Few reports.** The score test trusts a normal curve, and the number N of supporting reports is
+**Few reports.** The score test relies on a normal curve, but the number N of supporting reports is
 whole. Where its variance V(s) = m·d²·c(s) is small that matters: at V = 10 a 95 % test covers 93.4
 to 96.7 %, at V = 50 and more 94.2 to 95.8 %, by enumeration. So each s is tested by its score if
 V(s) ≥ 50 and by exact binomial tails if not. Which of the two depends on s and m alone, never on
@@ -60,7 +60,7 @@ class VarianceFunction:
 
     @classmethod
     def of_share(cls, *, inside: Fraction, outside: Fraction, drawn: Any = 1.0) -> VarianceFunction:
-        """That of a share; ``drawn`` is g above: 1 for the population, 0 for these people."""
+        """That of a share; ``drawn`` is the g above: 1 for the population, 0 for these people."""
         d = float(inside - outside)
         a, b = float(inside * (1 - inside)), float(outside * (1 - outside))
         g = np.asarray(drawn, dtype=float)
@@ -101,10 +101,10 @@ def score_interval(
 
 
 def cut(low: FloatArray, high: FloatArray, ends: tuple[float, float] = (0.0, 1.0)) -> FloatArray:
-    """Intervals cut to what is possible, one a row; those wholly outside are left as they are.
+    """Intervals, one per row, cut to what is possible; those wholly outside are left as they are.
 
-    Cutting loses no truth. An interval wholly outside is one of the few that miss: to cut it
-    would leave one point and claim to know everything.
+    Cutting never excludes the truth. An interval wholly outside is one of the few that miss, and
+    cutting it would leave one point and claim certainty.
     """
     first, last = ends
     outside = (high < first) | (low > last)
@@ -125,7 +125,7 @@ def read_confidence(confidence: Number) -> Fraction:
 
 
 def read_about(about: object) -> About:
-    """What the intervals are about."""
+    """Read what the intervals are about."""
     if about not in get_args(About):
         raise InvalidArgument(
             name="about",
@@ -137,7 +137,7 @@ def read_about(about: object) -> About:
 
 
 # -- what counts of reports prove by themselves ----------------------------------------------------
-# Binomial tails, exact, without a normal curve.
+# Exact binomial tails, without a normal curve.
 #
 # An answer that nobody gave is supported by N ~ Bin(m, o) of m reports. In general N is a sum of m
 # independent coins whose mean is m·p, p = o + d·s, and its tails are no heavier than those of
@@ -150,7 +150,7 @@ def read_about(about: object) -> About:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """N reports of m support each answer; ``answers`` is how many there are in all."""
+    """N of m reports support each answer; ``answers`` is how many answers there are in all."""
 
     supports: Counts
     asked: Counts
@@ -159,7 +159,7 @@ class Evidence:
     answers: int
 
     def some(self, chosen: NDArray[np.intp]) -> Evidence:
-        """That about some of the answers, which were chosen among all of them."""
+        """The evidence about some of the answers, which were chosen from all of them."""
         return replace(self, supports=self.supports[chosen], asked=self.asked[chosen])
 
     def estimated(self, supports: Any) -> FloatArray:
@@ -173,15 +173,16 @@ class Evidence:
         return np.asarray((parts - float(self.outside)) / float(self.inside - self.outside))
 
     def exact_interval(self, doubt: Fraction) -> tuple[FloatArray, FloatArray]:
-        """Clopper and Pearson's ends: each is passed with a probability of at most doubt/2."""
+        """Clopper and Pearson's ends: each is exceeded with a probability of at most doubt/2."""
         keys = self.supports * (int(self.asked.max(initial=0)) + 1) + self.asked
         _, firsts, places = np.unique(keys, return_index=True, return_inverse=True)
-        counts = self.supports[firsts], self.asked[firsts]  # of a million answers most are alike
+        counts = self.supports[firsts], self.asked[firsts]  # of a million, most are equal
         low, high = clopper_pearson(*counts, float(doubt) / 2)
         return self.shares(low[places]), self.shares(high[places])
 
     def noise(self, doubt: Fraction) -> FloatArray:
-        """What the estimates of all answers that nobody gave stay within, but for ``doubt``."""
+        """A bound that the estimates of all answers that nobody gave stay below, except with
+        probability ``doubt``."""
         sizes, places = np.unique(self.asked, return_inverse=True)
         most = largest_by_chance(sizes, float(self.outside), float(doubt) / self.answers)
         return np.where(self.asked > 0, self.estimated(most[places]), np.inf)
@@ -230,14 +231,14 @@ def at_least(count: Any, size: Any, p: float) -> FloatArray:
 # -- the interval of a share, exact where reports are few ------------------------------------------
 
 
-ENOUGH: Final = 50.0  # variance of N from which on a normal curve will do at 95 %
+ENOUGH: Final = 50.0  # variance of N above which a normal curve is good enough at 95 %
 _USUAL: Final = Fraction(95, 100)
 _SLACK: Final = 1e-6  # of a person, for rounding
 _REACH: Final = 12  # standard deviations
 
 
 class Ends(NamedTuple):
-    """Low and high; none where low > high."""
+    """Low and high; the interval is empty where low > high."""
 
     low: FloatArray
     high: FloatArray
@@ -266,7 +267,7 @@ def share_interval(evidence: Evidence, spread: VarianceFunction, confidence: Fra
 
 
 def enough(confidence: Fraction) -> float:
-    """The variance from which on a normal curve will do: 50 at 95 %, more further out.
+    """The variance above which a normal curve is good enough: 50 at 95 %, more further out.
 
     Far out a normal tail is wrong by a factor of about exp(z³/6√V).
     """
@@ -304,7 +305,7 @@ def _hull(*parts: Ends) -> Ends:
 
 
 def _of_respondents(evidence: Evidence, part: Ends, tail: float) -> Ends:
-    """The first and last H/m from ``part`` that tails of two binomials keep.
+    """The first and last H/m in ``part`` that the tails of two binomials keep.
 
     ``part`` is what the wider binomial keeps, so nothing is lost.
     """
@@ -317,7 +318,7 @@ def _of_respondents(evidence: Evidence, part: Ends, tail: float) -> Ends:
     if some.any():
         counts = evidence.supports[firsts[some]]
         found[:, some] = _holders(evidence, counts, low[some], high[some], tail)
-    single = found[0] == found[1]  # one number of people: no interval should claim so much
+    single = found[0] == found[1]  # one number of people: no interval should be that exact
     found[0, single] = np.maximum(found[0, single] - 1, 0)
     found[1, single] = np.minimum(found[1, single] + 1, m)
     return Ends(*(ends[places] / m for ends in found))
@@ -341,7 +342,7 @@ def _holders(evidence: Evidence, n: Counts, low: Counts, high: Counts, tail: flo
 
 
 def _sum_at_least(count: Counts, holders: Counts, m: int, i: float, o: float) -> FloatArray:
-    """P(Bin(H, i) + Bin(m − H, o) ≥ count), summed over all that matters of the first."""
+    """P(Bin(H, i) + Bin(m − H, o) ≥ count), summed over the values of the first that matter."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     h = holders[:, None]

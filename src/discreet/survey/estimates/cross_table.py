@@ -7,7 +7,7 @@ something about both, N support v, M support w, and J both, so the estimate is
     θ̂ = (J/m − o'·N/m − o·M/m + o·o')/(d·d').
 
 As φ² = ((1 − 2o)·1[supports v] + o²)/d², the mean of φ²ψ² comes from the same four numbers, and
-with the margins N/m and M/m as they are it is linear in θ. So the variance of one report's part is
+with the margins N/m and M/m held fixed it is linear in θ. So the variance of one report's part is
 quadratic in θ, E φ²ψ² − θ + g·θ(1 − θ), with g = 1 about the population and g = (n − m)/(n − 1)
 about these respondents: a score interval again (see confidence.py).
 """
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
 
     from discreet.plot import Plot
 
-_MORE: Final = 1.5  # variance added to the number of a cell's reports, because they are whole
+_MORE: Final = 1.5  # variance added to the number of a cell's reports, because it is whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossTable:
-    """Shares of pairs of answers: a row for each answer to the first question.
+    """Shares of pairs of answers: one row for each answer to the first question.
 
     ``values`` are unbiased. ``intervals[v, w]`` holds the share of those who gave both answers,
     with the stated confidence for each cell by itself, if it was named beforehand.
 
-    They are score intervals, for reports enough for a normal curve: 95 % ones held 94.2 % of the
-    time or more in 20,000 surveys each of 500 or 2,000 people at ε from 1 to 5. The number of a
-    cell's reports is given a variance of 1.5 more than it has: it is whole, and may be so small
-    that no normal curve fits.
+    They are score intervals, which need enough reports for a normal curve: 95 % intervals held
+    94.2 % of the time or more in 20,000 surveys each of 500 or 2,000 people at ε from 1 to 5. The
+    variance of the number of a cell's reports is increased by 1.5, because that number is whole,
+    and may be so small that no normal curve fits.
     """
 
     names: tuple[str, str]
@@ -72,7 +72,7 @@ class CrossTable:
         return Projected(pairs, nearest)
 
     def to_arrow(self) -> pa.Table:
-        """A row for each pair of answers."""
+        """A table with one row for each pair of answers."""
         import pyarrow as pa
 
         first, second = self.names
@@ -89,13 +89,13 @@ class CrossTable:
         )
 
     def to_polars(self) -> Any:
-        """A row for each pair, as a Polars data frame."""
+        """A Polars data frame with one row for each pair."""
         from discreet.release.exports import to_polars
 
         return to_polars(self.to_arrow())
 
     def to_pandas(self) -> Any:
-        """A row for each pair, as a pandas data frame."""
+        """A pandas data frame with one row for each pair."""
         from discreet.release.exports import to_pandas
 
         return to_pandas(self.to_arrow())
@@ -114,7 +114,7 @@ class CrossTable:
 
 @dataclass(frozen=True)
 class Gate:
-    """What becomes of one answer: supported with i if it is held, with o if not."""
+    """The chances that a report supports an answer: i if the answer is held, o if not."""
 
     inside: float
     outside: float
@@ -172,8 +172,8 @@ def from_pairs(
 def spread_of_pair(a: Gate, b: Gate, p: FloatArray, r: FloatArray, drawn: Any) -> VarianceFunction:
     """The variance of φψ at θ, with the margins p and r as they were counted.
 
-    An unlucky draw may show margins that cannot be, below o or above i. Cut to what can be, they
-    leave no less variance at θ = 0 than people have who hold neither answer.
+    An unlucky draw may show impossible margins, below o or above i. Once cut to what is possible,
+    they leave at least the variance at θ = 0 of people who hold neither answer.
     """
     oa, ob = a.outside, b.outside
     p, r = np.clip(p, oa, a.inside), np.clip(r, ob, b.inside)

@@ -1,4 +1,4 @@
-"""The mean of a number that was rounded by chance and randomized: unbiased, with an interval.
+"""The mean of a number that was randomly rounded and then randomized: unbiased, with an interval.
 
 A report of level l contributes e_l, whose mean is the respondent's own value x as a share of the
 range (see Levels). The interval holds all x with
@@ -6,21 +6,21 @@ range (see Levels). The interval holds all x with
     (|mean − x| − h)² ≤ t²·max(v̂, c(x))/n,        t of Student for n − 1.
 
 h is half of the least step 1/(q·(L − 1)·n) between two means, because reports are whole. v̂ is the
-variance of a contribution as the reports show it. c(x) is the variance that the randomization
-leaves if all respondents hold x, and no population of mean x has less: rounding to levels is
-convex. So at the ends of the range, where nearly all reports are alike and v̂ is small exactly
-when the mean is, what counts is known beforehand and not estimated.
+variance of a contribution as the reports show it. c(x) is the variance due to the randomization if
+all respondents hold x, and no population of mean x has less, since rounding to levels is convex. So
+at the ends of the range, where nearly all reports are alike and v̂ is small exactly when the mean
+is, the variance that counts is known beforehand and not estimated.
 
 About the population v̂ is (Σ (e − mean)² + 3·mean² + 3·(1 − mean)²)/(n − 1), as if three more had
-answered at either end of the range: those with rare large values may be few in a sample or none.
-About the respondents alone the variance of the x among them does not count: v̂ is without it.
-Their mean square is only known from below: it is at least the square of the mean, and at least
-the mean square of the levels without w²/4, which is what rounding between levels w apart can add.
+answered at each end of the range: a sample may have few people with rare large values, or none.
+About the respondents alone the variance of the x among them does not count, and v̂ excludes it.
+Only a lower bound on their mean square is known: it is at least the square of the mean, and at
+least the mean square of the levels minus w²/4, the most that rounding between levels w apart adds.
 
-So these intervals are on the safe side. Of 95 % ones 94.2 % or more held, in 20,000 surveys each of
-100 to 2,000 people at ε from 0.1 to 8: all at one end or at one value between, half at either end,
-evenly spread, or all but 1 to 5 % at one end and those at the other. No sample of n people knows a
-mean that far fewer than one in n of a population make.
+So these intervals are on the safe side. Of 95 % intervals, 94.2 % or more held in 20,000 surveys
+each of 100 to 2,000 people at ε from 0.1 to 8: all at one end or at one value in between, half at
+either end, evenly spread, or all but 1 to 5 % at one end and the rest at the other. No sample of n
+people can show a mean that is made by far fewer than one in n of a population.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from discreet.survey.estimates.confidence import (
 from discreet.survey.estimates.tally import Tally
 from discreet.survey.randomizers import Levels
 
-_MORE: Final = 3  # at either end of the range, as if they had answered
+_MORE: Final = 3  # answers added at each end of the range
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class MeanEstimate:
-    """The mean answer to a question for a number, in its own units.
+    """The mean answer to a question about a number, in its own units.
 
     ``value`` is unbiased for answers on the question's steps, so it may lie outside the bounds.
     ``variance`` is that of one respondent's contribution, of which most is randomization.
@@ -71,7 +71,7 @@ class MeanEstimate:
     about: About
 
     def to_arrow(self) -> pa.Table:
-        """One row."""
+        """A table with one row."""
         import pyarrow as pa
 
         return pa.table(
@@ -125,7 +125,7 @@ def from_levels(
     """Mean, variance of a contribution and interval, as shares of the range.
 
     ``counts`` has the levels along its last axis. A single report says nothing about variances,
-    so it gets the worst, and the whole range as its interval.
+    so it gets the worst one, and the whole range as its interval.
     """
     each, shape = levels.contributions(), counts.shape[:-1]
     share = counts @ each / n if n else np.full(shape, nan)
@@ -156,7 +156,7 @@ def _score_interval(
     each = np.asarray(share)[..., None]
     first, last = score_interval(each, n, spread, t)
     first, last = np.maximum(first, a), np.minimum(last, b)
-    middle = (first + last) / 2  # where there is no root, this tells
+    middle = (first + last) / 2  # decides the cases without a root
     kept = (first <= last) & ((each - middle) ** 2 <= t * t * spread.at(middle) / n)
     low = np.where(kept, first, np.inf).min(axis=-1)
     high = np.where(kept, last, -np.inf).max(axis=-1)
@@ -164,7 +164,7 @@ def _score_interval(
 
 
 def as_if_more(mean: Any) -> Any:
-    """What three more at either end of the range add to the sum of squares around the mean."""
+    """What three more answers at each end of the range add to the sum of squares about the mean."""
     return _MORE * (mean**2 + (1 - mean) ** 2)
 
 
@@ -208,7 +208,7 @@ def _places(levels: Levels) -> FloatArray:
 
 
 def student(confidence: Fraction, n: int) -> float:
-    """Student's t for n − 1."""
+    """Student's t for n − 1 degrees of freedom."""
     from scipy.special import stdtrit
 
     return float(-stdtrit(n - 1, float((1 - confidence) / 2)))

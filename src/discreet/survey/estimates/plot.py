@@ -21,7 +21,7 @@ _LONGEST: Final = 36  # letters of a label
 _BLUE, _DARK = "#8fb3dd", "#22303f"
 _TICKS: Final[Any] = {"size": 9, "color": _DARK, "opacity": 1}
 _WIDTH, _BAR = 520, 22
-_NO_WIDTH: Final = "\u200b"  # takes no space: equal labels with it are different
+_NO_WIDTH: Final = "\u200b"  # has no width, and makes equal labels different
 
 
 def draw_shares(shares: Shares) -> Plot:
@@ -51,7 +51,7 @@ def draw_all(result: SurveyResult) -> Plot:
             subtitle=note,
             subtitleFontSize=11,
             anchor="start",
-            frame="group",  # at the same place above each
+            frame="group",  # so that titles line up
             fontSize=13,
             offset=6,
         )
@@ -98,7 +98,7 @@ def draw_cross(table: CrossTable) -> Plot:
 
 
 def _shown(shares: Shares, most: int) -> tuple[Shares, str]:
-    """What is drawn, and what has to be known about it: of many, the largest were lucky."""
+    """The shares that are drawn, and a caveat: the largest of many are too large on average."""
     if len(shares) > most:
         shares = shares.top(most)
     if not shares.together:
@@ -185,7 +185,7 @@ def _subtitle(estimate: Shares | MeanEstimate | CrossTable | SurveyResult) -> st
 
 
 def _different(labels: Any) -> list[str]:
-    """Labels cut to fit; those that are equal then stay apart."""
+    """Labels cut to fit; those that have become equal are still kept apart."""
     seen: Counter[str] = Counter()
     out = []
     for label in map(text, labels):

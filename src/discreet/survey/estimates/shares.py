@@ -1,7 +1,7 @@
 """From counted reports to shares: unbiased, with standard errors and intervals.
 
-What an interval is about is said by ``about``. "population": the respondents are a random sample
-of many, and the interval holds the share among those many; it counts the draw of the people and
+``about`` says what an interval is about. "population": the respondents are a random sample of
+many, and the interval holds the share among those many; it counts the sampling of the people and
 the randomization. "respondents": the interval holds the share among these very people, and counts
 the randomization alone. Either way it does so with the stated confidence for each answer by
 itself, if the answer was named beforehand (see confidence.py for how exactly). For all answers
@@ -43,9 +43,9 @@ class Shares:
     """The share of each answer to a question.
 
     ``values`` are unbiased, so they may lie below 0 or above 1 and need not add up to 1.
-    ``intervals`` (one a row: low, high) are cut to 0 … 1. One that lies wholly outside is left
-    there: of those about an answer that nobody gave, up to one in forty does, and more of them
-    say that the reports do not follow the law.
+    ``intervals`` (one per row: low, high) are cut to 0 … 1. One that lies wholly outside is left
+    there: of those about answers that nobody gave, up to one in forty does; if more do, the reports
+    do not follow the law.
 
     95 % intervals cover 94.2 to 95.8 % where the number of reports that support an answer has a
     variance of 50 or more, and at least 95 % where fewer are expected (confidence.py).
@@ -67,7 +67,7 @@ class Shares:
         return len(self.values)
 
     def __getitem__(self, label: str) -> Share:
-        """One answer."""
+        """The share of one answer."""
         places = [place for place, known in enumerate(self.labels) if known == label]
         if not places:
             known = ", ".join(self.labels[:20])
@@ -83,15 +83,15 @@ class Shares:
 
     @cached_property
     def noise(self) -> FloatArray:
-        """What the estimate of an answer that nobody gave may reach by noise; see ``found``."""
+        """How large the estimate of an answer that nobody gave may be by noise; see ``found``."""
         return self.evidence.noise(1 - Fraction(self.confidence))
 
     def simultaneous(self) -> Shares:
-        """The same with intervals that hold for all answers at once, and for any chosen of them.
+        """These shares with intervals that hold for all answers at once, however some are chosen.
 
-        Clopper and Pearson's exact ends at 1 − (1 − confidence)/k for each of the k answers
-        (Bonferroni): all of them hold with at least the stated confidence. Wider than need be
-        about="respondents".
+        They are Clopper and Pearson's exact ends at 1 − (1 − confidence)/k for each of the k
+        answers (Bonferroni): all of them hold with at least the stated confidence. With
+        about="respondents" they are wider than necessary.
         """
         low, high = self.evidence.exact_interval((1 - Fraction(self.confidence)) / self.answers)
         return replace(self, intervals=cut(low, high), together=True)
@@ -104,18 +104,18 @@ class Shares:
     def top(self, count: int = 10) -> Shares:
         """The largest estimated shares, the largest first, with ``simultaneous`` intervals.
 
-        Those that were lucky are more often among them, so their estimates are too large on
-        average, and intervals for one answer would not hold for them. Whether anybody gave such
-        an answer at all is what ``found`` says.
+        Answers that were lucky are more often among them, so their estimates are too large on
+        average, and intervals for one answer would not hold for them. ``found`` says whether
+        anybody gave such an answer at all.
         """
         return self._some(np.argsort(-self.values, kind="stable")[:count]).simultaneous()
 
     def found(self) -> Shares:
         """The answers that some people surely gave, the largest first, intervals as in ``top``.
 
-        Noise alone lifts one or more of the other answers so high with a probability of at most
-        1 − confidence, for all of them together: by the exact tail of the binomial, at
-        (1 − confidence)/k for each of k answers.
+        The probability that noise alone lifts any other answer this high is at most 1 − confidence
+        for all of them together, by the exact tail of the binomial at (1 − confidence)/k for each
+        of k answers.
         """
         order = np.argsort(-self.values, kind="stable")
         return self._some(order[self.values[order] > self.noise[order]]).simultaneous()
@@ -134,13 +134,13 @@ class Shares:
     def projected(self) -> Projected:
         """The nearest proper shares: at least 0, with sum 1 where one answer excludes the others.
 
-        Labelled post-processing: biased, and without intervals.
+        They are labelled as post-processing: biased, and without intervals.
         """
         nearest = to_simplex(self.values) if self.exclusive else to_box(self.values)
         return Projected(tuple(self.labels), nearest)
 
     def to_arrow(self) -> pa.Table:
-        """A row for each answer."""
+        """A table with one row for each answer."""
         import pyarrow as pa
 
         low, high = self.intervals.T
@@ -201,7 +201,7 @@ def from_supports(
     confidence: Fraction,
     about: About,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Values, standard errors and intervals, from N supporting reports among m that could be."""
+    """Values, standard errors and intervals, from N of m reports that support each answer."""
     evidence = _evidence(randomizer, supports, asked)
     return from_evidence(evidence, respondents, confidence=confidence, about=about)
 
@@ -209,7 +209,7 @@ def from_supports(
 def from_evidence(
     evidence: Evidence, respondents: int, *, confidence: Fraction, about: About
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The same from what was counted."""
+    """Values, standard errors and intervals, from the evidence that was counted."""
     values = evidence.estimated(evidence.supports)
     part = (respondents - evidence.asked) / max(respondents - 1, 1)
     spread = VarianceFunction.of_share(
@@ -218,7 +218,7 @@ def from_evidence(
         drawn=1.0 if about == "population" else part,
     )
     ends = share_interval(evidence, spread, confidence)
-    # At the estimate, or at the nearest share there is: never 0 by an unlucky draw.
+    # At the estimate, or at the nearest possible share, so it is never 0 by an unlucky draw.
     nearest = np.clip(np.nan_to_num(values), 0.0, 1.0)
     with np.errstate(divide="ignore"):
         errors = np.sqrt(spread.at(nearest) / evidence.asked)
@@ -229,13 +229,13 @@ def _evidence(randomizer: Any, supports: NDArray[np.int64], asked: NDArray[np.in
     return Evidence(supports, asked, randomizer.inside, randomizer.outside, len(supports))
 
 
-# -- shares made to look like shares ---------------------------------------------------------------
-# None below 0, and a sum of 1 where the answers exclude others.
+# -- projection to proper shares -------------------------------------------------------------------
+# None below 0, and a sum of 1 if one answer excludes the others.
 #
-# Unbiased estimates may lie below 0 or add up to 1.03. Who needs proper shares, to draw or to
-# simulate from them, projects: of all proper shares the nearest ones. That is post-processing. It
-# costs nothing, but small shares come out too large on average and large ones too small, so the
-# result carries a label and no intervals.
+# Unbiased estimates may lie below 0 or add up to 1.03. Those who need proper shares, to draw them
+# or to simulate from them, take the nearest proper ones. That is post-processing. It costs nothing,
+# but small shares come out too large on average and large ones too small, so the result carries a
+# label and no intervals.
 
 
 LABEL: Final = "projected: post-processing, biased, no intervals"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class SurveyResult:
     """Estimates by question. Everything here is post-processing and costs no more privacy.
 
-    ``result["smoker"]`` is Shares, or a MeanEstimate for a number; ``result.cross("a", "b")`` is a
-    table.
+    ``result["smoker"]`` is a `Shares`, or a `MeanEstimate` for a number; ``result.cross("a", "b")``
+    is a `CrossTable`.
     """
 
     title: str
@@ -70,25 +70,25 @@ class SurveyResult:
         return self.tables[first, second]
 
     def to_arrow(self) -> pa.Table:
-        """A row for each answer: question, answer, estimate, standard error, low, high."""
+        """One row for each answer: question, answer, estimate, standard error, low, high."""
         import pyarrow as pa
 
         return pa.concat_tables([estimate.to_arrow() for estimate in self.estimates.values()])
 
     def to_polars(self) -> pl.DataFrame:
-        """The same as a Polars data frame."""
+        """The estimates as a Polars data frame, with one row for each answer."""
         from discreet.release.exports import to_polars
 
         return to_polars(self.to_arrow())
 
     def to_pandas(self) -> Any:
-        """The same as a pandas data frame."""
+        """The estimates as a pandas data frame, with one row for each answer."""
         from discreet.release.exports import to_pandas
 
         return to_pandas(self.to_arrow())
 
     def plot(self, name: str | None = None) -> Plot:
-        """Draw one question with its intervals; the name may be left out where there is one."""
+        """Draw one question with its intervals; without a name, draw all of them."""
         if name is None and len(self.estimates) > 1:
             from discreet.survey.estimates.plot import draw_all
 
@@ -113,7 +113,7 @@ def make_result(
     confidence: Fraction,
     about: About,
 ) -> SurveyResult:
-    """The result of what a collector counted."""
+    """The result from what a collector counted."""
 
     def estimate(question: Any) -> Shares | MeanEstimate:
         tally = tallies[question.name]

@@ -1,4 +1,4 @@
-"""What is counted of the reports: to each question, and to pairs of them for cross tables.
+"""Counts of the reports: to each question, and to pairs of questions for cross tables.
 
 The size of these counts does not grow with the number of reports.
 """
@@ -18,7 +18,7 @@ from discreet.survey.randomizers.randomizer import Counts
 
 @dataclass(eq=False)
 class Tally:
-    """Counts of the reports to one question. Supports are read from them once, at the end.
+    """Counts of the reports to one question. Supports are computed from them once, at the end.
 
     >>> from discreet.survey.randomizers import Response
     >>> tally = Tally(Response(categories=3, epsilon=1))
@@ -59,7 +59,7 @@ class Tally:
 
 
 # -- counts for cross tables -----------------------------------------------------------------------
-# What a report says to one question by what it says to another.
+# Reports to one question by reports to another.
 
 
 _MOST_CELLS: Final = 1 << 20
@@ -69,10 +69,10 @@ _EXACT: Final = 1 << 24  # rows whose products float32 adds up exactly
 
 @dataclass(eq=False)
 class PairTally:
-    """Counts of pairs: what one report says to the first question by what it says to the second.
+    """Counts of pairs: a report's answer to the first question by its answer to the second.
 
-    A row or column stands for a report's integer, or for one of its bits being 1, or (as many
-    again) for that bit being there at all.
+    A row or column stands for a report's integer, or for one of its bits being 1, or (in a second
+    set of as many) for that bit having been asked at all.
     """
 
     first: Randomizer

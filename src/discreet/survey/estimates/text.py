@@ -1,4 +1,4 @@
-"""What a survey found, to look at in a plain terminal."""
+"""What a survey found, as text for a plain terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = tuple[str, ...]
 
 
 def result_text(result: SurveyResult) -> str:
-    """All questions in one table, then how many answered and what does not count."""
+    """All questions in one table, then how many answered and what was not counted."""
     from discreet.survey.estimates.shares import Shares
 
     rows: list[Row] = []
@@ -38,19 +38,19 @@ def result_text(result: SurveyResult) -> str:
 
 
 def shares_text(shares: Shares) -> str:
-    """One question."""
+    """The shares of one question as a table."""
     head = (_short(shares.name), "estimate", _interval_title(shares.confidence))
     return "\n".join([*_table(head, list(_share_rows(shares)), right=(1,)), "", _meaning(shares)])
 
 
 def mean_text(mean: MeanEstimate) -> str:
-    """One number."""
+    """The mean of one question as a table."""
     head = (_short(mean.name), "estimate", _interval_title(mean.confidence))
     return "\n".join([*_table(head, [_mean_row(mean)], right=(1,)), "", _meaning(mean)])
 
 
 def cross_text(table: CrossTable) -> str:
-    """A row for each answer to the first question, a column for each to the second."""
+    """One row for each answer to the first question, one column for each to the second."""
     z = normal_quantile(Fraction(table.confidence))
     some = slice(_MOST_ANSWERS), slice(_MOST_COLUMNS)
     rows = [
@@ -120,13 +120,13 @@ def _percent(share: float, half: float, error: float | None = None) -> str:
 
 
 def _decimals(half: float) -> int:
-    """As many that the leading digit of half the interval's width can be seen."""
+    """How many decimals show the leading digit of half the interval's width."""
     if not math.isfinite(half) or half <= 0:
         return 1
     return min(max(-math.floor(math.log10(half)), 1), 9)
 
 
-# -- around them -----------------------------------------------------------------------------------
+# -- heads, notes and layout -----------------------------------------------------------------------
 
 
 def _interval_title(confidence: float) -> str:
@@ -170,7 +170,7 @@ def _footer(result: SurveyResult) -> list[str]:
 
 
 def _table(head: Row, rows: Sequence[Row], *, right: Container[int] = ()) -> list[str]:
-    """Lines of a table; the columns with these places are flush right."""
+    """The lines of a table; the columns at these places are flush right."""
     widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
     ruled = [head, tuple("-" * width for width in widths), *rows]
     return ["  ".join(_padded(row, widths, right)).rstrip() for row in ruled]

@@ -30,13 +30,13 @@ from discreet.survey.randomizers.randomizer import Randomizer
 from discreet.survey.randomizers.selection import Choice, best_any
 from discreet.survey.randomizers.unary import Unary
 
-MOST_TICKS: Final = 1 << 16  # a report has a sign for each
+MOST_TICKS: Final = 1 << 16  # a report has one character for each
 _MECHANISMS: Final = ("best", "unary", "items")
 
 
 @dataclass(frozen=True, init=False)
 class ChooseAny:
-    """Any of the ``options``, at most ``most`` of them where that is said.
+    """Any of the ``options``, at most ``most`` of them if that is given.
 
     ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
     one line. ``epsilon`` is the ε of the whole list of ticks at once, not of each of them.
@@ -113,8 +113,8 @@ class ChooseAny:
         return chosen.randomizer if isinstance(chosen, Choice) else chosen
 
     def why(self, respondents: int | None = None) -> str:
-        """Which mechanism it is, and why. However many answer, the same one is best: with
-        ``respondents``, how many are expected, errors are told in points, and without it as the
+        """Which mechanism it is, and why. The same one is best however many answer. With
+        ``respondents``, the number expected, errors are given in points; without it, as the
         variance of one answer."""
         chosen = self._chosen
         if isinstance(chosen, Choice):
@@ -132,8 +132,8 @@ class ChooseAny:
 
     def read(self, answer: object) -> NDArray[np.bool_]:
         """``answer``, the list of options that apply, as a row of ticks; it may be empty."""
-        # a dict of bools would be read as all its keys, whatever they are set to; and an array of
-        # no dimension has a length only in name
+        # a dict of bools would be read as all its keys, whatever they are set to; and an array
+        # without dimensions has no length
         other = isinstance(answer, str | Mapping) or getattr(answer, "ndim", 1) != 1
         if other or not isinstance(answer, Collection):
             raise wrong("a list of the options that apply, which may be empty", answer=answer)
@@ -148,8 +148,8 @@ class ChooseAny:
         return ticks
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
-        """The same of many people: ``column`` holds bools with a column for each option, or a list
-        of options for each person."""
+        """The ticks of many people, one row each: ``column`` holds bools with a column for each
+        option, or a list of options for each person."""
         array = array_of(column, dimensions=2)
         if array.ndim == 2 and array.dtype.kind in "biu":
             ticks = _read_bools(array, len(self.options))
@@ -165,7 +165,7 @@ class ChooseAny:
         return ticks
 
     def fields(self) -> dict[str, Any]:
-        """What it was made from."""
+        """The arguments it was made from."""
         mechanism = None if self.mechanism == "best" else self.mechanism
         return given(
             options=self.options,

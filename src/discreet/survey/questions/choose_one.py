@@ -42,10 +42,10 @@ class ChooseOne:
     """One of the options: texts, or a number of them (then answers are 0, 1, 2, ...).
 
     ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
-    one line. Give one of ``epsilon``, the ε of one answer, and ``truth``, the lecture's q, which is
-    that of randomized response: the chance that the true answer is sent; otherwise any of the
-    ``options`` is. ``mechanism`` is "response", "unary" or "projective"; left out, it is the one
-    with the least variance.
+    one line. Give either ``epsilon``, the ε of one answer, or ``truth``, the lecture's q, which is
+    that of randomized response: the chance that the true answer is sent; otherwise a random one of
+    the ``options`` is. ``mechanism`` is "response", "unary" or "projective"; left out, it is the
+    one with the least variance.
 
     ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1: the card says
     how sure they can be afterwards. Left out, it says so for 1 %, 10 % and 50 %.
@@ -117,8 +117,8 @@ class ChooseOne:
         return chosen.randomizer if isinstance(chosen, Choice) else chosen
 
     def why(self, respondents: int | None = None) -> str:
-        """Which mechanism it is, and why. However many answer, the same one is best: with
-        ``respondents``, how many are expected, errors are told in points, and without it as the
+        """Which mechanism it is, and why. The same one is best however many answer. With
+        ``respondents``, the number expected, errors are given in points; without it, as the
         variance of one answer."""
         chosen = self._chosen
         if isinstance(chosen, Choice):
@@ -138,8 +138,8 @@ class ChooseOne:
         return {option: code for code, option in enumerate(self.categories)}
 
     def read(self, answer: object) -> int:
-        """The place of the option ``answer``, from 0; where options are numbers, the number itself
-        will do. What is not among them is refused."""
+        """The place of the option ``answer``, from 0; if options are numbers, the number itself may
+        be given. Anything else is refused."""
         found = self._numbered(answer) if isinstance(self.options, int) else None
         if found is None and isinstance(answer, str):
             found = self._codes.get(answer)
@@ -160,8 +160,8 @@ class ChooseOne:
         return None
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
-        """The same of many people: ``column`` holds texts, or places 0, 1, 2, ... in the list of
-        options."""
+        """The places of many people's options: ``column`` holds texts, or places 0, 1, 2, ... in
+        the list of options."""
         array = array_of(column)
         if array.dtype.kind not in "iu":
             return looked_up(array.tolist(), self._codes, self._expected)
@@ -178,7 +178,7 @@ class ChooseOne:
         return any(option.isdecimal() for option in self.categories)
 
     def fields(self) -> dict[str, Any]:
-        """What it was made from."""
+        """The arguments it was made from."""
         mechanism = None if self.mechanism == "best" else self.mechanism
         return given(options=self.options, mechanism=mechanism, **Promise.of(self)._asdict())
 

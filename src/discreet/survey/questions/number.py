@@ -28,7 +28,7 @@ from discreet.survey.randomizers.levels import Levels
 
 MOST_STEPS: Final = 2**32
 _LARGEST: Final = 10**15
-_FINE: Final = 2**20  # steps where none is said: a millionth of the range is lost at most
+_FINE: Final = 2**20  # steps if none is given: at most a millionth of the range is lost
 
 
 @dataclass(frozen=True, init=False)
@@ -36,10 +36,10 @@ class Number:
     """A number from ``bounds``, in steps; the estimated mean is unbiased for answers on the steps.
 
     ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
-    one line. ``bounds`` are the least and the greatest answer; ``step`` is the distance of the
-    answers between, which divides the range (a millionth of it if left out). ``unit`` is shown
-    behind numbers, such as "years"; nothing if left out. Give one of ``epsilon``, the ε of one
-    answer, and ``truth``, the lecture's q: the chance that its level is sent; otherwise any is.
+    one line. ``bounds`` are the least and the greatest answer; ``step`` is the distance between
+    answers, which divides the range (a millionth of it if left out). ``unit``, such as "years", is
+    shown after numbers; nothing if left out. Give either ``epsilon``, the ε of one answer, or
+    ``truth``, the lecture's q: the chance that its level is sent; otherwise a random one is.
 
     ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1: the card says
     how sure they can be afterwards. Left out, it says so for 1 %, 10 % and 50 %.
@@ -104,7 +104,7 @@ class Number:
         return Levels(steps=self.steps, **Promise.of(self).asked)
 
     def why(self, respondents: int | None = None) -> str:
-        """How many levels, and why: the same however many ``respondents`` there are."""
+        """How many levels there are, and why; it does not depend on ``respondents``."""
         levels = self.randomizer.outcomes
         return f"{self.randomizer.name} to {levels} levels, which has the least worst variance"
 
@@ -131,7 +131,7 @@ class Number:
         inside = (values >= float(self.lower)) & (values <= float(self.upper))
         if not inside.all():
             raise wrong_rows(f"{self._expected}, all of them", ~inside)
-        # ⌊(x − lower)/step + ½⌋, which may leave the range by rounding alone
+        # ⌊(x − lower)/step + ½⌋, which may leave the range through rounding alone
         places = (values - float(self.lower)) * (self.steps / float(self.upper - self.lower))
         nearest = np.floor(places + 0.5).astype(np.int64)
         return np.clip(nearest, 0, self.steps, out=nearest)
@@ -142,19 +142,19 @@ class Number:
         return f"a number from {plain(self.lower)} to {plain(self.upper)}{unit}"
 
     def fields(self) -> dict[str, Any]:
-        """What it was made from."""
+        """The arguments it was made from."""
         return given(
             bounds=self.bounds, step=self.step, unit=self.unit, **Promise.of(self)._asdict()
         )
 
     def document(self) -> dict[str, Any]:
-        """For the page and the collector: ends as exact texts, "1/3" if need be."""
+        """For the page and the collector: bounds as exact texts, such as "1/3" if need be."""
         ends = {"lower": str(self.lower), "upper": str(self.upper)}
         return {**ends, "steps": self.steps, "unit": self.unit}
 
 
 def plain(value: Fraction) -> str:
-    """A number for people: as a short decimal, or to six digits.
+    """A number for readers: as a short decimal, or to six digits.
 
     >>> plain(Fraction(5, 2)), plain(Fraction(-3)), plain(Fraction(1, 3))
     ('2.5', '-3', '0.333333')
@@ -163,7 +163,7 @@ def plain(value: Fraction) -> str:
 
 
 def _exactly(answer: object) -> Fraction | None:
-    """The number, or nothing; the message that would quote it is forgotten here."""
+    """The number, or None; the error that would quote it is dropped here."""
     try:
         return exact.number(answer, name="answer")
     except InvalidArgument:
@@ -171,7 +171,7 @@ def _exactly(answer: object) -> Fraction | None:
 
 
 def _read_bounds(value: object) -> tuple[Fraction, Fraction]:
-    """Ends that floats, here and in a browser, tell apart with room to spare."""
+    """Read bounds that floats, here and in a browser, can tell apart with room to spare."""
     lower, upper = exact.interval(value, name="bounds")
     largest = max(abs(lower), abs(upper))
     if largest > _LARGEST or (upper - lower) * 10**6 < largest:

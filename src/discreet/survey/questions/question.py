@@ -1,6 +1,6 @@
-"""What every question has, whatever it asks, and how what it is given is read.
+"""What every question has, whatever it asks, and how its arguments are read.
 
-Names, texts and options are single lines: they stand in a card, in a column's head and in a file
+Names, texts and options are single lines: they appear on a card, in a column's head and in a file
 with one option per line. No message contains an answer.
 """
 
@@ -33,15 +33,15 @@ class Question(Protocol):
 
     @property
     def epsilon(self) -> Fraction | None:
-        """What was asked for; the law keeps ``randomizer.epsilon``, which is not above it."""
+        """The ε asked for; the law keeps ``randomizer.epsilon``, which is not above it."""
 
     @property
     def truth(self) -> Fraction | None:
-        """The lecture's q, where the question was given by it."""
+        """The lecture's q, if the question was given by it."""
 
     @property
     def prior(self) -> Fraction | None:
-        """How sure somebody is of an answer beforehand, for the card."""
+        """How sure somebody might be of an answer beforehand, for the card."""
 
     @property
     def permanent(self) -> bool:
@@ -52,19 +52,20 @@ class Question(Protocol):
 
     @property
     def categories(self) -> Sequence[str]:
-        """What can be answered, as texts; for a number the marks it is rounded to."""
+        """The possible answers as texts; for a number, the levels it is rounded to."""
 
     def why(self, respondents: int | None = None) -> str:
-        """Which mechanism randomizes the answer, and why: the variances, or errors at so many."""
+        """Which mechanism randomizes the answer, and why: by variances, or by errors with this many
+        respondents."""
 
     def read(self, answer: object) -> Any:
-        """The true answer of one person as a code; what is wrong is refused without its value."""
+        """The true answer of one person as a code; a refusal never quotes the answer."""
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
         """The true answers of many people as codes, for the randomizer."""
 
     def fields(self) -> dict[str, Any]:
-        """What the question was made from, beside name and text; what is not given is left out."""
+        """The arguments the question was made from, besides name and text, if they were given."""
 
     def document(self) -> dict[str, Any]:
         """What the page and the collector need: texts and whole numbers."""
@@ -113,7 +114,7 @@ def read_text(value: object, *, name: str) -> str:
 
 
 def _what_is_wrong(text: str) -> str:
-    """What a message that shows the beginning of a long text may not show."""
+    """What is wrong, for a message that shows only the beginning of a long text."""
     if text != text.strip():
         return "it begins or ends with a space or a line break"
     if _BROKEN.search(text):
@@ -122,7 +123,7 @@ def _what_is_wrong(text: str) -> str:
 
 
 def check_form(form: Any) -> Any:
-    """Refuse what is no questionnaire, such as the reports in its place."""
+    """Refuse what is not a questionnaire, such as reports passed in its place."""
     if hasattr(form, "questions") and hasattr(form, "waves"):
         return form
     raise InvalidArgument(
@@ -134,7 +135,7 @@ def check_form(form: Any) -> Any:
 
 
 def read_options(value: object) -> tuple[str, ...] | int:
-    """Options as texts, or how many there are: then they are the numbers 0, 1, 2, ...
+    """Read options as texts, or how many there are: then they are the numbers 0, 1, 2, ...
 
     >>> read_options(["red", "blue"]), read_options(10_000)
     (('red', 'blue'), 10000)
@@ -180,7 +181,7 @@ def _check_count(count: int) -> None:
 
 
 def _look_fine(options: tuple[object, ...]) -> bool:
-    """Whether one look at all of them finds nothing to look at again: quick for a million."""
+    """Whether one quick check of all options finds nothing wrong; fast for a million."""
     if set(map(type, options)) != {str}:
         return False
     texts: tuple[str, ...] = options  # type: ignore[assignment]
@@ -197,7 +198,7 @@ def _fits(text: str) -> bool:
 
 
 def read_mechanism(value: object, known: tuple[str, ...]) -> str:
-    """One of the mechanisms by name."""
+    """Read the name of a mechanism."""
     if value not in known:
         raise InvalidArgument(
             name="mechanism",
@@ -208,7 +209,7 @@ def read_mechanism(value: object, known: tuple[str, ...]) -> str:
     return str(value)
 
 
-# -- how much a question may tell ------------------------------------------------------------------
+# -- how much a question may reveal ----------------------------------------------------------------
 # Its ε or the lecture's q, and what goes with it on the card.
 
 
@@ -222,12 +223,12 @@ class Promise(NamedTuple):
 
     @classmethod
     def of(cls, question: Any) -> Promise:
-        """What a question was given."""
+        """The promise of a question."""
         return cls(question.epsilon, question.truth, question.prior, question.permanent)
 
     @property
     def asked(self) -> dict[str, Fraction]:
-        """The one that was given, by its name."""
+        """The one of `epsilon` and `truth` that was given, by name."""
         if self.truth is not None:
             return {"truth": self.truth}
         assert self.epsilon is not None
@@ -272,15 +273,15 @@ _LONG: Final = 200  # characters of them
 
 def array_of(column: ArrayLike, *, dimensions: int = 1) -> NDArray[Any]:
     """The column as an array; lists of lists of different lengths are arrays of lists."""
-    if isinstance(column, np.ma.MaskedArray):  # whose gaps an array would fill
-        raise wrong("a column with an answer of everybody, without a mask")
+    if isinstance(column, np.ma.MaskedArray):  # an array would fill its gaps
+        raise wrong("a column with an answer from everybody, without a mask")
     try:
         array = np.asarray(column)
     except ValueError:  # rows of different lengths
         array = np.empty(len(column), object)  # type: ignore[arg-type]
         array[:] = list(column)  # type: ignore[arg-type]
     if array.dtype.kind in "mM" or array.ndim not in (1, dimensions):
-        raise wrong(f"a column with one entry a person, not an array of {array.ndim} dimensions")
+        raise wrong(f"a column with one entry per person, not an array of {array.ndim} dimensions")
     return array
 
 
@@ -310,7 +311,7 @@ def _code(entry: object, words: Mapping[Any, int]) -> int:
 
 
 def wrong(expected: str, *, answer: object = None, hint: str = "") -> InvalidArgument:
-    """A wrong answer, or a column with one in it, without a word about what it is."""
+    """The error for a wrong answer, or a column with one in it, which does not quote it."""
     given = "something else"
     if answer is not None:
         given = f"{InvalidArgument.describe_data(answer)} that is not; it is not repeated here"
@@ -318,7 +319,7 @@ def wrong(expected: str, *, answer: object = None, hint: str = "") -> InvalidArg
 
 
 def wrong_rows(expected: str, astray: NDArray[np.bool_]) -> InvalidArgument:
-    """A column with wrong answers in it: where the first one is, and how many there are."""
+    """The error for a column with wrong answers: where the first one is, and how many there are."""
     first, count = int(astray.argmax()), int(astray.sum())
     more = f", and {count - 1:,} more" if count > 1 else ""
     given = f"something else at place {first:,}, counted from 0{more}"
@@ -326,7 +327,7 @@ def wrong_rows(expected: str, astray: NDArray[np.bool_]) -> InvalidArgument:
 
 
 def named(options: Sequence[str]) -> str:
-    """The options of a question, which are no secret, where they are few and short.
+    """The options of a question, which are not secret, if they are few and short.
 
     >>> named(("red", "blue"))
     " ('red', 'blue')"

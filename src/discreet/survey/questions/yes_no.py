@@ -34,7 +34,7 @@ class YesNo:
     """Yes or no, by randomized response: the lecture's coins.
 
     ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
-    one line. Give one of ``epsilon``, the ε of one answer, and ``truth``, the lecture's q: the
+    one line. Give either ``epsilon``, the ε of one answer, or ``truth``, the lecture's q: the
     chance that the true answer is sent; otherwise a fair coin decides. q = 1/2 is ε = ln 3.
 
     ``prior`` is how sure somebody might be of an answer beforehand, between 0 and 1: the card says
@@ -87,7 +87,7 @@ class YesNo:
         return ("no", "yes")
 
     def read(self, answer: object) -> int:
-        """1 where ``answer`` is yes or True, 0 where it is no or False; all else is refused."""
+        """1 if ``answer`` is yes or True, 0 if it is no or False; anything else is refused."""
         answer = _bare(answer)
         if isinstance(answer, bool | np.bool_):
             return int(answer)
@@ -96,15 +96,15 @@ class YesNo:
         return _WORDS[answer]
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
-        """The same of many people: ``column`` holds bools, zeros and ones, or the texts yes and
-        no."""
+        """The answers of many people as 0 and 1: ``column`` holds bools, zeros and ones, or the
+        texts yes and no."""
         array = array_of(column)
         if array.dtype.kind in "biu":
             return codes(array, 2)
         return looked_up([_bare(answer) for answer in array.tolist()], _WORDS, _EXPECTED)
 
     def fields(self) -> dict[str, Any]:
-        """What it was made from."""
+        """The arguments it was made from."""
         return given(**Promise.of(self)._asdict())
 
     def document(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What happens to one answer before it leaves its owner: one mechanism per file.
 
-``randomizer`` says what they have in common, and ``selection`` which of them tells most.
+``randomizer`` says what they have in common, and ``selection`` which of them is most accurate.
 
 >>> from discreet.survey.randomizers import Response
 >>> Response(categories=2, truth=0.5).law(1).probability(1)

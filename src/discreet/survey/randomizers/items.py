@@ -44,9 +44,9 @@ _BLOCK: Final = 1 << 22  # bits randomized at a time
 class Items:
     """Of k items, s are drawn by chance; each is answered by randomized response with ε/s.
 
-    The chance does not depend on the answers, and every answered item costs at most ε/s, so any
-    two sets of items, however many are in them, are told apart by at most ε. A report is a row
-    of bits with −1 for the items not drawn. With s near ε/2 the variance is least.
+    The draw does not depend on the answers, and every answered item costs at most ε/s, so any two
+    sets of items, of whatever size, can be told apart by at most ε. A report is a row of bits with
+    −1 for the items not drawn. The variance is least with s near ε/2.
 
     >>> hobbies = Items(categories=5, epsilon=1)
     >>> hobbies.drawn, hobbies.randomize([[True, True, False, False, True]] * 3).shape
@@ -55,7 +55,7 @@ class Items:
 
     categories: int
     drawn: int  #: s
-    step: int  #: an answered bit is turned around with probability step/2⁵³
+    step: int  #: an answered bit is flipped with probability step/2⁵³
     epsilon: Fraction = field(compare=False)  #: the loss of this law, rounded up
 
     name: ClassVar[str] = "sampled items"
@@ -92,7 +92,7 @@ class Items:
         """Local ε-differential privacy: s answers to yes-or-no questions."""
         if self.drawn == 1:
             return Pure(self.epsilon)
-        # Two opposite sets differ in every drawn item: just this composition, and the worst.
+        # Two opposite sets differ in every drawn item: exactly this composition, and the worst.
         return Pure(self.epsilon / self.drawn).repeat(self.drawn)
 
     def randomize(self, truths: ArrayLike) -> NDArray[np.int8]:
@@ -106,9 +106,9 @@ class Items:
         return reports
 
     def _answer(self, chosen: NDArray[np.bool_]) -> NDArray[np.int8]:
-        """Draw s items a row without repetition (Floyd: Bentley 1987), and answer them.
+        """Draw s items per row without repetition (Floyd: Bentley 1987), and answer them.
 
-        In the round for i, one of 0 … i is drawn; if it is there already, i itself is taken.
+        In the round for i, one of 0 … i is drawn; if it was drawn before, i itself is taken.
         """
         n, k = chosen.shape
         row = np.arange(n)
@@ -121,9 +121,9 @@ class Items:
         return reports
 
     def law(self, truth: Any) -> laws.Finite:
-        """The exact law of the report, a text of 0, 1 and −, of a row of bools.
+        """The exact law of the report, a text of 0, 1 and −, for a row of bools.
 
-        An integer is the place in ``randomizer.sets``.
+        An integer is a place in ``randomizer.sets``.
         """
         writable(comb(self.categories, self.drawn) << self.drawn)
         k = self.categories
@@ -176,16 +176,15 @@ class Items:
         return self.asked_of(self.counts(reports))
 
     def variance(self, share: float | None = None) -> float:
-        """Of one respondent's contribution to an item's share; at ½, the worst, if none is given.
-
-        Only s of k respondents are asked about the item.
+        """The variance of one respondent's contribution to an item's share; at ½, the worst, if
+        none is given. Only s of k respondents are asked about the item.
         """
         at = 0.5 if share is None else share
         once = variance_of_share(self.inside, self.outside, at)
         return once * self.categories / self.drawn
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to do the same."""
+        """What a browser needs to randomize in the same way."""
         return {
             "kind": self.kind,
             "categories": self.categories,

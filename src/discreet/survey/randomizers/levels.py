@@ -1,4 +1,4 @@
-"""Numbers in a range: rounded to one of a few levels by chance, then randomized response."""
+"""Numbers in a range: randomly rounded to one of a few levels, then randomized response."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Levels:
     """A value i of 0 … m is rounded to one of L levels, without bias, and then randomized.
 
     The levels are 0, m/(L − 1), …, m. With r drawn fairly below m, the level is
-    ⌊(i·(L − 1) + r)/m⌋: its mean is exactly i·(L − 1)/m. Then k-ary randomized response
-    over the levels, which is what the promise rests on. L is the number of least worst-case
+    ⌊(i·(L − 1) + r)/m⌋: its mean is exactly i·(L − 1)/m. Then follows k-ary randomized response
+    over the levels, which the promise rests on. L is the number with the least worst-case
     variance: two up to ε near 2, more for larger ε.
 
     >>> hours = Levels(steps=24, epsilon=1)
@@ -59,7 +59,7 @@ class Levels:
             shown = InvalidArgument.describe_parameter(steps)
             raise InvalidArgument(name="steps", expected=f"at most {MOST_STEPS}", given=shown)
         if chosen == "truth":
-            # The lecture's q is about yes and no, so it stands for two levels.
+            # The lecture's q is about yes and no, so it implies two levels.
             q = probability(given, name="truth")
             response = Response(categories=2, truth=q)
         else:
@@ -79,7 +79,7 @@ class Levels:
 
     @property
     def guarantee(self) -> Pure | ResponsePair:
-        """That of the response over the levels: 0 and m are worst, and are not rounded."""
+        """That of the response over the levels: the worst values are 0 and m, which stay exact."""
         return self.response.guarantee
 
     def randomize(self, truths: ArrayLike) -> NDArray[np.int64]:
@@ -92,7 +92,7 @@ class Levels:
         return self.response.randomize(levels)
 
     def _round(self, values: NDArray[np.int64]) -> NDArray[np.float64]:
-        """⌊(i·(L − 1) + r)/m⌋, once it is stored as an integer.
+        """⌊(i·(L − 1) + r)/m⌋, when stored as an integer.
 
         The quotient is at least 1/m ≥ 2⁻³² below the next level and at most 64, where floats lie
         2⁻⁴⁷ apart: rounding never takes it up to that level.
@@ -152,7 +152,8 @@ class Levels:
         return mean, sqrt(spread / n)
 
     def variance(self, share: float | None = None) -> float:
-        """The largest of one respondent's contribution where the mean is this share of the range.
+        """The largest variance of one respondent's contribution if the mean is this share of the
+        range.
 
         Respondents are drawn by chance, and the worst population has all its values at the ends.
         """
@@ -165,7 +166,7 @@ class Levels:
         return _worst(float(self.response.kept), self.outcomes)
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to do the same."""
+        """What a browser needs to randomize in the same way."""
         inner = {key: value for key, value in self.response.document().items() if key != "kind"}
         levels = inner.pop("categories")
         return {"kind": self.kind, "steps": self.steps, "levels": levels, **inner}
@@ -193,7 +194,7 @@ def _worst(q: float, levels: int) -> float:
 
 
 def _least_variance(steps: int, epsilon: Fraction) -> int:
-    gain = expm1(min(max(float(epsilon), 1e-9), 500.0))  # the best L is the same beyond
+    gain = expm1(min(max(float(epsilon), 1e-9), 500.0))  # beyond, the best L is the same
 
     def worst(levels: int) -> float:
         return _worst(gain / (gain + levels), levels)  # q = (e^ε − 1)/(e^ε + L − 1)

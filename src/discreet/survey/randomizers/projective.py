@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 
 MOST_CATEGORIES: Final = 1 << 22
-_MOST_POINTS: Final = 8  # a category; and so few cost nothing:
-_FEW_POINTS: Final = 4096
+_MOST_POINTS: Final = 8  # per category
+_FEW_POINTS: Final = 4096  # allowed in any case, as this few cost nothing
 _BLOCK: Final = 1 << 16  # answers randomized at a time
 
 
@@ -49,9 +49,10 @@ class Projective:
     """Category v is a point of a projective space; the report is a point u, likelier if it meets v.
 
     With probability T/2⁵³ the report is one of the points that do not meet v, else one of those
-    that do, fairly drawn. Every point meets equally many others, and every two of them equally
-    many (Feldman, Nelson, Nguyen and Talwar 2022). The field is the one of least variance, near
-    e^ε + 1; with two elements this is Hadamard response (Acharya, Sun and Zhang 2019).
+    that do, fairly drawn. Every point meets the same number of others, and so does every pair of
+    points (Feldman, Nelson, Nguyen and Talwar 2022). The field has the size with the least
+    variance, near e^ε + 1; with two elements this is Hadamard response (Acharya, Sun and Zhang
+    2019).
 
     >>> towns = Projective(categories=10_000, epsilon=2)
     >>> towns.space, towns.outcomes
@@ -72,9 +73,9 @@ class Projective:
     def __init__(self, *, categories: int, epsilon: Number) -> None:
         k = read_categories(categories, most=MOST_CATEGORIES)
         asked = positive(epsilon, name="epsilon")
-        space = best_space(k, min(max(float(asked), 1e-9), 50.0))  # the same beyond
+        space = best_space(k, min(max(float(asked), 1e-9), 50.0))  # beyond, it is the same
         loss = partial(_loss, space)
-        # all points are equally likely from here on
+        # from this T on, all points are equally likely
         none = -(-GRID * (space.points - space.met) // space.points)
         step = least_noise(loss, asked, none=none)
         object.__setattr__(self, "categories", k)
@@ -97,14 +98,14 @@ class Projective:
 
     @property
     def outside(self) -> Fraction:
-        """P(the report meets v, if another point w is true): it meets w as well, or not."""
+        """P(the report meets v, if another point w is true), whether it meets w as well or not."""
         near, far = _each(self.space, self.step)
         both = self.space.met_by_two
         return both * near + (self.space.met - both) * far
 
     @cached_property
     def guarantee(self) -> LossDistribution:
-        """The tight profile of this law, in ε-differential privacy for each answer."""
+        """The tight profile of this law, which is ε-differentially private for each answer."""
         alone = self.space.met - self.space.met_by_two
         near, far = _each(self.space, self.step)
         return exchanged(alone * near, alone * far)
@@ -119,10 +120,10 @@ class Projective:
         return reports
 
     def _draw(self, truths: Integers) -> Integers:
-        """Fairly one of the points u with ⟨u, v⟩ = 0, or one with ⟨u, v⟩ = 1.
+        """Draw fairly one of the points u with ⟨u, v⟩ = 0, or one with ⟨u, v⟩ = 1.
 
         Let p be the place of the leading 1 of v. All digits of u but the one at p are free, and
-        that one is then what makes the product right. The first kind is drawn without the zero
+        that one is chosen to make the product right. The first kind is drawn without the zero
         vector, and each point comes from q − 1 of its vectors; of the second kind each point has
         just one vector.
         """
@@ -168,12 +169,13 @@ class Projective:
         return np.full(self.categories, np.asarray(reports).shape[0])
 
     def variance(self, share: float | None = None) -> float:
-        """Of one respondent's contribution to an estimated share; at 1/k if none is given."""
+        """The variance of one respondent's contribution to an estimated share; at 1/k if none is
+        given."""
         at = 1 / self.categories if share is None else share
         return variance_of_share(self.inside, self.outside, at)
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to do the same."""
+        """What a browser needs to randomize in the same way."""
         return {
             "kind": self.kind,
             "categories": self.categories,
@@ -184,10 +186,10 @@ class Projective:
 
 
 def best_space(categories: int, epsilon: float) -> Space:
-    """The space with at least so many points whose estimates have the least variance.
+    """The space with at least this many points whose estimates have the least variance.
 
-    In each dimension the variance falls and then grows with the prime. So the number of least
-    variance is closed in on, prime or not, and the primes on its two sides are tried.
+    In each dimension the variance falls and then grows with the prime. So a search finds the number
+    of least variance, prime or not, and the primes on either side of it are tried.
     """
     most = max(_FEW_POINTS, _MOST_POINTS * categories)
     spaces = []
@@ -222,7 +224,7 @@ def _least_prime(categories: int, dimension: int) -> int:
 
 
 def _prime(start: int, direction: int) -> int:
-    """The next prime from ``start`` on, up or down; 2 where there is none below."""
+    """The next prime from ``start`` on, up or down; 2 if there is none below."""
     number = max(2, start)
     while any(number % d == 0 for d in range(2, int(number**0.5) + 1)):
         number += direction
@@ -260,7 +262,7 @@ def _loss(space: Space, step: int) -> arb:
 #
 #     number = (1 + q + … + q^(j−1)) + code − q^j.
 #
-# Every number here stays below q^t, far below 2⁵³, so that a browser can do the same.
+# Every number here stays below q^t, far below 2⁵³, so that a browser can compute it exactly.
 
 
 Integers = NDArray[np.int64]
@@ -305,7 +307,7 @@ class Space:
 
     @cached_property
     def inverses(self) -> Integers:
-        """1/d = d^(q−2) of every digit d (Fermat); 0 stands in for that of 0."""
+        """1/d = d^(q−2) of every digit d (Fermat); for 0, which has no inverse, it is 0."""
         power, inverse = np.arange(self.prime), np.ones(self.prime, np.int64)
         exponent = self.prime - 2
         while exponent:
@@ -333,7 +335,7 @@ class Space:
         return codes - power + self.starts[leading]
 
     def leading(self, codes: Integers) -> NDArray[np.intp]:
-        """Where the leading digit of each nonzero vector stands."""
+        """The place of the leading digit of each nonzero vector."""
         return np.searchsorted(self.powers, codes, "right") - 1
 
     def times(self, codes: Integers, factors: Any) -> Integers:
@@ -367,7 +369,7 @@ class Space:
 #
 # With a = λ·â, â canonical, R(a, −b) = R(â, −b/λ). So it takes one transform of q^j numbers, one
 # gathering along lines, and one transform back of length q: memory grows with the number of points,
-# not with q times as many.
+# not with q times that number.
 #
 # Rounding. All counts are whole numbers, so an error below ½ is no error. Let N = q^j, n the number
 # of reports and u = 2⁻⁵³. A fast Fourier transform is off by at most C·u·log₂N·√N·‖f‖₂ in the
@@ -376,11 +378,11 @@ class Space:
 #
 #     C·u·(log₂N + log₂q)·√(N/q)·‖f‖₂ + C·u·log₂q·n.
 #
-# NumPy's transform of other lengths comes without a proof of its C. We take 64, and a test sees
+# NumPy's transform of other lengths comes without a proof of its C. We take 64, and a test checks
 # that errors stay below a tenth of that, in small fields and large ones. Where the bound is above
 # 1/16, the counts are split into their high and low binary digits, which are transformed one after
-# the other. What comes out is checked: every number is within 1/8 of a whole one, and every line
-# adds up to the number of reports; else nothing is returned.
+# the other. The result is checked: every number must be within 1/8 of a whole one, and every line
+# must add up to the number of reports; else nothing is returned.
 
 
 _CONSTANT: Final = 64.0
@@ -404,7 +406,7 @@ def meeting(counts: Integers, space: Space, categories: int) -> Integers:
         start = int(space.starts[j])
         f = counts[start : start + power]
         digits = codes % (power * space.prime)
-        if power * space.prime <= categories:  # all there are, and each of them once
+        if power * space.prime <= categories:  # compute every possible value once
             every = np.arange(power * space.prime)
             total += _met(f, Space(space.prime, j), every)[digits]
         else:
@@ -455,7 +457,7 @@ def _lines(f: Integers, space: Space) -> Integers:
 
 
 def _error(f: Integers, space: Space) -> float:
-    """The bound above; 0 for what cannot be split any more."""
+    """The bound above; 0 for counts that cannot be split any further."""
     q, bits = space.prime, space.dimension * log2(space.prime)
     norm = sqrt(float(np.dot(f.astype(float), f.astype(float))))
     if f.max() <= 1:

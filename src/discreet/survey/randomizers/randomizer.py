@@ -30,7 +30,7 @@ Reports = NDArray[np.signedinteger[Any]]
 
 
 class Randomizer(Protocol):
-    """Truths in, reports out, column by column; and back to how many reports support what.
+    """Turns columns of truths into reports, and counts how many reports support what.
 
     Reports are integers below ``outcomes``, or rows of ``outcomes`` bits, where −1 stands for
     an item that was not asked. ``counts`` of several batches may be added up before
@@ -73,9 +73,9 @@ class Randomizer(Protocol):
 
 # -- probabilities in steps of 2⁻⁵³, rounded toward more noise, with the loss proven ---------------
 # A browser computes exactly up to 2⁵³, so every probability that decides about an answer is T/2⁵³
-# for a whole number T. Of the T that keep the promised ε the one with the least noise is taken, and
-# whether a T keeps it is decided in ball arithmetic. The law with this T is the law: guarantees and
-# estimates are computed from it, not from the ε that was asked for.
+# for a whole number T. Of the T that keep the promised ε, the one with the least noise is taken;
+# ball arithmetic decides whether a T keeps it. Guarantees and estimates are computed from the law
+# with this T, not from the ε that was asked for.
 
 
 GRID: Final = 1 << 53
@@ -84,7 +84,7 @@ Loss = Callable[[int], "arb"]  # of the law with this T; falls as T grows
 
 
 def least_noise(loss: Loss, epsilon: Fraction, *, none: int) -> int:
-    """Return the least T ≥ 1 with a proven loss(T) ≤ ε; at T = ``none`` nothing would be lost.
+    """Return the least T ≥ 1 with a proven loss(T) ≤ ε; at T = ``none`` the loss would be 0.
 
     >>> T = least_noise(lambda T: ball(Fraction(GRID - T, T)).log(), Fraction(1), none=GRID // 2)
     >>> round(T / GRID, 12)                                     # 1/(e + 1)
@@ -136,7 +136,7 @@ def exchanged(likelier: Fraction, rarer: Fraction) -> LossDistribution:
 
 
 def variance_of_share(inside: Fraction | float, outside: Fraction | float, share: float) -> float:
-    """p(1 − p)/(inside − outside)²: of one respondent, who is drawn by chance as well.
+    """p(1 − p)/(inside − outside)²: the variance of one respondent, who is drawn by chance as well.
 
     >>> variance_of_share(0.75, 0.25, 0.5)
     1.0
@@ -149,8 +149,8 @@ def variance_of_share(inside: Fraction | float, outside: Fraction | float, share
 # -- truths and reports, checked and counted -------------------------------------------------------
 
 
-MOST_OUTCOMES: Final = 4096  # that a law is written down for
-_AT_ONCE: Final = 1 << 15  # values looked at a time: they stay in the cache
+MOST_OUTCOMES: Final = 4096  # for which a law is written down
+_AT_ONCE: Final = 1 << 15  # values processed at a time: they stay in the cache
 
 
 def read_integers(values: ArrayLike, bound: int, *, name: str) -> NDArray[Any]:
@@ -181,7 +181,7 @@ def count_integers(values: ArrayLike, outcomes: int) -> NDArray[np.int64]:
 def _column(values: ArrayLike, bound: int, name: str) -> NDArray[Any]:
     column = np.asarray(values)
     if column.ndim == 1 and column.size == 0:
-        return np.empty(0, np.int64)  # an empty list has no dtype to speak of
+        return np.empty(0, np.int64)  # an empty list has no useful dtype
     if column.ndim != 1 or column.dtype.kind not in "biu":
         given = InvalidArgument.describe_data(values)
         expected = f"one column of integers from 0 to {bound - 1}"
@@ -196,7 +196,7 @@ def _within(part: NDArray[Any], bound: int, name: str) -> None:
 
 
 def read_sets(values: ArrayLike, items: int, most: int) -> NDArray[np.bool_]:
-    """Read chosen items, a row a person: bools, at most ``most`` of them true."""
+    """Read chosen items, one row per person: bools, at most ``most`` of them true."""
     rows = np.asarray(values)
     if rows.shape[1:] != (items,) or rows.dtype != np.bool_:
         given = InvalidArgument.describe_data(values)

@@ -40,8 +40,8 @@ MOST_CATEGORIES: Final = 1 << 24
 class Response:
     """Reports the true category, or with probability T/2⁵³ the throw of a fair die instead.
 
-    With two categories T/2⁵³ is the probability that the answer is turned around. Give the
-    promise (``epsilon``) or the lecture's q (``truth``).
+    With two categories T/2⁵³ is the probability that the answer is flipped. Give the promise
+    (``epsilon``) or the lecture's q (``truth``).
 
     >>> coins = Response(categories=2, truth=0.5)
     >>> coins.inside, float(coins.epsilon), coins.document()["flip"] * 4 == GRID
@@ -92,12 +92,12 @@ class Response:
 
     @property
     def kept(self) -> Fraction:
-        """The lecture's q: the probability that the answer counts, less that of its opposite."""
+        """The lecture's q: the probability that the answer is sent, minus that of its opposite."""
         return self.inside - self.outside
 
     @cached_property
     def guarantee(self) -> Pure | ResponsePair:
-        """Local ε-differential privacy; with more than two categories its tighter profile."""
+        """Local ε-differential privacy; with more than two categories, its tighter profile."""
         if self.categories == 2:
             return Pure(self.epsilon)
         return ResponsePair(self.epsilon, self.categories)
@@ -146,18 +146,19 @@ class Response:
         return np.full(self.categories, np.asarray(reports).shape[0])
 
     def variance(self, share: float | None = None) -> float:
-        """Of one respondent's contribution to an estimated share; at 1/k if none is given."""
+        """The variance of one respondent's contribution to an estimated share; at 1/k if none is
+        given."""
         at = 1 / self.categories if share is None else share
         return variance_of_share(self.inside, self.outside, at)
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to do the same."""
+        """What a browser needs to randomize in the same way."""
         word = "flip" if self.categories == 2 else "replace"
         return {"kind": self.kind, "categories": self.categories, word: self.step}
 
 
 def _step_of_truth(q: Fraction, none: int) -> int:
-    """⌈none·(1 − q)⌉: an answer that does not count is turned around half the time."""
+    """⌈none·(1 − q)⌉: an answer that is not used is flipped half the time."""
     step = -((q.numerator - q.denominator) * none // q.denominator)
     if step == none:
         raise InvalidArgument(

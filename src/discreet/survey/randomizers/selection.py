@@ -1,4 +1,4 @@
-"""Which randomizer tells most about k categories at this ε: the one of least variance."""
+"""Which randomizer is best for k categories at this ε: the one with the least variance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.survey.randomizers.unary import Unary
 
 LONGEST_ROW: Final = 1024  # bits that a report may have, where a number would do
 _WORTH: Final = 0.95  # a row of bits has to be better than a number by 5 %
-_TIE: Final = 1 + 1e-9  # what rounding to the grid may change
+_TIE: Final = 1 + 1e-9  # more than what rounding to the grid may change
 _Z95: Final = 1.959964
 
 AnyRandomizer = Response | Unary | Projective | Items
@@ -48,7 +48,7 @@ class Choice:
 
 
 def best(categories: int, epsilon: Number, respondents: int | None = None) -> Choice:
-    """Choose for one of k categories, at the share 1/k.
+    """Choose a randomizer for one of k categories, at the share 1/k.
 
     >>> print(best(2, 1, respondents=10_000))
     randomized response, by its error at a share of 0.5:
@@ -73,9 +73,9 @@ def best(categories: int, epsilon: Number, respondents: int | None = None) -> Ch
 def best_any(
     categories: int, epsilon: Number, most: int | None = None, respondents: int | None = None
 ) -> Choice:
-    """Choose for any of k items, or at most ``most`` of them.
+    """Choose a randomizer for any of k items, or at most ``most`` of them.
 
-    The share is half of what every item could have: ½, or most/2k where that is less.
+    The share is half of what every item could have: ½, or most/2k if that is less.
 
     >>> best_any(10, 1).randomizer.kind, best_any(100, 1, most=1).randomizer.kind
     ('items', 'unary')
@@ -89,7 +89,7 @@ def best_any(
 
 
 def _chosen(options: Sequence[AnyRandomizer], share: float, respondents: int | None) -> Choice:
-    """Take the least variance; where others report a number, bits have to be worth it."""
+    """Take the least variance; if others report a single number, bits have to be worth it."""
     n = None if respondents is None else integer(respondents, name="respondents", minimum=1)
     variances = [option.variance(share) for option in options]
     mixed = len({option.report for option in options}) == 2

@@ -1,4 +1,4 @@
-"""Unary encoding: a bit for each item, each bit turned by a coin of its own."""
+"""Unary encoding: a bit for each item, each bit flipped by a coin of its own."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Unary:
 
     @cached_property
     def guarantee(self) -> Pure | LossDistribution:
-        """Local ε-differential privacy; for one choice its tighter profile."""
+        """Local ε-differential privacy; for one choice, its tighter profile."""
         if self.most > 1:
             return Pure(self.epsilon)
         # Two choices are told apart by their own two bits, and only where these differ.
@@ -130,9 +130,9 @@ class Unary:
         return np.where(chosen, kept, raised)
 
     def law(self, truth: Any) -> laws.Finite:
-        """The exact law of the report, as a text of bits, of a category or a row of bools.
+        """The exact law of the report, a text of bits, for a category or a row of bools.
 
-        Of several choices an integer is the place in ``randomizer.sets``.
+        With several choices, an integer is a place in ``randomizer.sets``.
         """
         writable(1 << self.categories)
         chosen = _chosen(truth, self.categories, self.most)
@@ -177,12 +177,13 @@ class Unary:
         return self.asked_of(self.counts(reports))
 
     def variance(self, share: float | None = None) -> float:
-        """Of one respondent's contribution to an estimated share; at 1/k if none is given."""
+        """The variance of one respondent's contribution to an estimated share; at 1/k if none is
+        given."""
         at = 1 / self.categories if share is None else share
         return variance_of_share(self.inside, self.outside, at)
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to do the same."""
+        """What a browser needs to randomize in the same way."""
         return {
             "kind": self.kind,
             "categories": self.categories,
@@ -203,7 +204,7 @@ def _loss(items: int, most: int, step: int) -> arb:
 
     An item of A alone adds at most ln(½/r) (its bit is 1), an item of B alone at most
     ln((1 − r)/½) (its bit is 0), with r = T/2⁵³ ≤ ½. The first is the larger, since
-    4r(1 − r) ≤ 1, so A has as many items as it may, and B as many as are then left for it.
+    4r(1 − r) ≤ 1, so A has as many items as allowed, and B as many as are then left for it.
     """
     r = Fraction(step, GRID)
     other = min(most, items - most)
