@@ -136,7 +136,7 @@ to_pandas | result.df
 keys | result.value("n", ward="cardiology")
 ledger | dp.Session(visits, budget=dp.Pure(3), ledger="no.ledger")
 ledger | dp.Session(visits, ledger="folder")
-no ledger | dp.Session(visits, ledger="visits.csv")
+not a ledger | dp.Session(visits, ledger="visits.csv")
 create | dp.Session(visits, budget=dp.Pure(3), create=True)
 cap | dp.Session(visits, budget=dp.Pure(9), ledger="visits.ledger")
 keep unit= | dp.Session(people, ledger="visits.ledger")

@@ -360,7 +360,7 @@ def charged(
     if name not in there and create:
         opened.add_dataset(name, budget=own.cap(queries), relation=Relation.REPLACE)
         there = {one.name: one for one in opened.datasets}
-    purse = opened.purse(name, analyst)  # refuses a name that is not there
+    purse = opened.purse(name, analyst)  # refuses an unknown name
     account = there[name]
     check_account(account)
     whole = whole_of(opened, account)
@@ -523,7 +523,7 @@ def charge_holdout(
     name = dataset_name(opened, dataset)
     if create and name not in {one.name for one in opened.datasets}:
         opened.add_dataset(name, budget=promise, relation=Relation.REPLACE)
-    purse = opened.purse(name, analyst)  # refuses a name that is not there
+    purse = opened.purse(name, analyst)  # refuses an unknown name
     (account,) = (one for one in opened.datasets if one.name == name)
     check_account(account)
     if account.budget != promise or account.groups:

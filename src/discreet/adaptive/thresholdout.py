@@ -274,7 +274,9 @@ class Thresholdout:
                 check_column_function(phi, records)
             elif records is not None:
                 raise InvalidArgument(
-                    name="vectorized", expected="False for records that are no array", given="True"
+                    name="vectorized",
+                    expected="False for records that are not an array",
+                    given="True",
                 )
 
     def _check_budget(self) -> None:

@@ -102,8 +102,8 @@ class SqliteStore:
                 "can say whether charges are missing too. Restore it, or the ledger and its head"
             )
         return LedgerDamaged(
-            f"{name} is no ledger, or damaged, and it has no head, {head}. For a new ledger name "
-            "another file; if this was one, restore the ledger and its head"
+            f"{name} is not a ledger, or is damaged, and has no head, {head}. For a new ledger "
+            "name another file; if this was one, restore the ledger and its head"
         )
 
     def _begin(self, *, create: bool) -> None:
