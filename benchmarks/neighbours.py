@@ -1,6 +1,7 @@
 """Does the time of a release tell neighbours apart? (``make timing``)
 
     python -m benchmarks.neighbours                   all pairs; writes RESULTS-timing.md
+    python -m benchmarks.neighbours --resume          those that have no result there yet
     python -m benchmarks.neighbours --releases 200    a quick look; writes nothing
     python -m benchmarks.neighbours NaN "empty group" only these pairs
 
@@ -347,14 +348,15 @@ def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit code is 1 if neighbours were told apart."""
     parser = argparse.ArgumentParser(prog="benchmarks.neighbours")
     parser.add_argument("--releases", type=int, default=RELEASES)
+    parser.add_argument("--resume", action="store_true")
     parser.add_argument("pairs", nargs="*", choices=[*PAIRS, []])
     asked = parser.parse_args(arguments)
-    tasks = [(name, asked.releases) for name in asked.pairs or PAIRS]
+    done = kept() if asked.resume else {}
+    tasks = [(name, asked.releases) for name in asked.pairs or PAIRS if name not in done]
     context = multiprocessing.get_context("spawn")
     cores: multiprocessing.Queue[int] = context.Queue()
     for core in os.sched_getaffinity(0):
         cores.put(core)
-    done = {}
     with context.Pool(len(os.sched_getaffinity(0)), on_one_core, (cores,)) as pool:
         for name, result in pool.imap_unordered(in_folder, tasks):
             print(name, result.shift, "| control", result.control, flush=True)
@@ -364,13 +366,26 @@ def main(arguments: list[str]) -> int:
     return 0 if all(result.fine for result in done.values()) else 1
 
 
+STORE = HERE / "RESULTS-timing.json"
+
+
 def keep(results: dict[str, Result]) -> None:
     """Write the results beside this file."""
-    kept = {name: asdict(result) for name, result in results.items()}
-    document = {"machine": _machine(), "pairs": kept}
-    store = HERE / "RESULTS-timing.json"
-    store.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    pairs = {name: asdict(result) for name, result in results.items()}
+    document = {"machine": _machine(), "pairs": pairs}
+    STORE.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     (HERE / "RESULTS-timing.md").write_text(page(results))
+
+
+def kept() -> dict[str, Result]:
+    """The results that this machine measured earlier."""
+    document = json.loads(STORE.read_text()) if STORE.exists() else {"machine": {}, "pairs": {}}
+    if document["machine"].get("processor") != _machine()["processor"]:
+        return {}
+    return {
+        name: Result(**{**one, **{side: Interval(**one[side]) for side in ("control", "shift")}})
+        for name, one in document["pairs"].items()
+    }
 
 
 if __name__ == "__main__":
