@@ -62,6 +62,8 @@ def test_floats_join_to_the_exact_result(exponent, pairs):
 
 
 @given(exponents, floats)
+@example(0, 0.75)  # nearer to the step above
+@example(0, 2.5)  # half a step, to even
 @example(1, 5e-324)
 @example(890, FLOAT_MAX)
 @example(-910, FLOAT_MAX)
