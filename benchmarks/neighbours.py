@@ -329,6 +329,9 @@ def page(results: dict[str, Result]) -> str:
             f"| {name} | {r.releases:,} | {r.seconds * 1e3:.1f} ms | {r.spread:.1%} | {r.shift} "
             f"| {r.control} | {mark} |"
         )
+    missing = [name for name in PAIRS if name not in results]
+    if missing:
+        lines += ["", f"Not measured yet: {', '.join(missing)}."]
     return "\n".join(lines) + "\n"
 
 
