@@ -1,4 +1,4 @@
-"""``discreet audit lectures``: the report is complete, and every number in it is right.
+"""``make lectures``: the report is complete, and every number in it is right.
 
 Each printed number has an oracle here: mpmath, SciPy's quadrature or a closed form, and nothing
 of the package.
