@@ -9,6 +9,8 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import discreet
 from discreet import adaptive, survey
 
@@ -106,63 +108,65 @@ def public_homes() -> set[str]:
     }
 
 
-TREE = Tree(SOURCE)
+@pytest.fixture(scope="module")
+def tree():
+    return Tree(SOURCE)
 
 
-def test_a_module_has_two_importers_or_a_reason():
+def test_a_module_has_two_importers_or_a_reason(tree):
     """Catches a section that became a file: two importers, a member of a set, an entry point, or
     what is loaded late, because it is heavy or stands above its importer. Otherwise merge it into
     its importer, or say in APART why it is a thought of its own."""
     alone = {
         name
-        for name in TREE.paths.keys() - TREE.packages - public_homes()
-        if len(TREE.importers[name] - TREE.packages) < 2
+        for name in tree.paths.keys() - tree.packages - public_homes()
+        if len(tree.importers[name] - tree.packages) < 2
         and name.rpartition(".")[0] not in SETS
-        and (TREE.early[name] - TREE.packages or not TREE.importers[name] - TREE.packages)
+        and (tree.early[name] - tree.packages or not tree.importers[name] - tree.packages)
     }
     assert alone <= APART.keys(), f"merge into their importers: {sorted(alone - APART.keys())}"
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts == {"discreet": "discreet.cli.main:main"}
-    assert APART.keys() <= TREE.paths.keys(), "APART names modules that are gone"
-    assert SETS.keys() <= TREE.packages, "SETS names packages that are gone"
+    assert APART.keys() <= tree.paths.keys(), "APART names modules that are gone"
+    assert SETS.keys() <= tree.packages, "SETS names packages that are gone"
 
 
-def test_the_chain_of_imports_is_short():
+def test_the_chain_of_imports_is_short(tree):
     """Catches layers on layers: a reader should be able to keep all that is below a module in mind.
     Import what is needed from where it is defined, or merge two links that are one thought."""
 
     @cache
     def below(name: str) -> tuple[str, ...]:
-        return (name, *max((below(one) for one in TREE.at_once[name]), key=len, default=()))
+        return (name, *max((below(one) for one in tree.at_once[name]), key=len, default=()))
 
-    chain = max((below(name) for name in TREE.paths), key=len)
+    chain = max((below(name) for name in tree.paths), key=len)
     assert len(chain) <= LONGEST_CHAIN, " > ".join(chain)
 
 
-def test_a_class_name_has_one_home():
+def test_a_class_name_has_one_home(tree):
     """Catches a second class of the same name: one of the two needs a more specific name."""
     homes = defaultdict(list)
-    for name, tree in TREE.trees.items():
-        for node in ast.walk(tree):
+    for name, module in tree.trees.items():
+        for node in ast.walk(module):
             if isinstance(node, ast.ClassDef):
                 homes[node.name].append(name)
     assert not {name: where for name, where in homes.items() if len(where) > 1}
 
 
-def test_stems_are_shared_on_purpose_only():
+def test_stems_are_shared_on_purpose_only(tree):
     """Catches two files of one name on different subjects: a search finds the wrong one. Choose
     another noun, or name the parallel in PARALLEL."""
     homes = defaultdict(list)
-    for name in TREE.paths.keys() - TREE.packages:
+    for name in tree.paths.keys() - tree.packages:
         homes[name.rpartition(".")[2]].append(name)
     shared = {stem for stem, where in homes.items() if len(where) > 1}
     assert shared == set().union(*PARALLEL.values())
 
 
-def test_names_of_files_are_nouns():
+def test_names_of_files_are_nouns(tree):
     """Catches `placing` and `keeping`: a file is named after what is in it. At most one in twenty
     may end like a gerund, as `signing` and `testing` do."""
-    stems = [name.rpartition(".")[2] for name in TREE.paths]
+    stems = [name.rpartition(".")[2] for name in tree.paths]
     gerunds = [stem for stem in stems if stem.endswith("ing")]
     assert len(gerunds) < len(stems) / 20, gerunds
 

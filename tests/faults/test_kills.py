@@ -7,8 +7,8 @@ from tests.faults.alone import run_alone
 from tests.faults.steps import STEPS
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_five_hundred_kills(seed, record_property):
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_many_kills(seed, record_property):
     """Catches a charge that comes too late or is lost, a reply that is lost or drawn again, and a
     ledger that a crash leaves unusable. 250 kills each; `make torture` does 20,000."""
     code, text = run_alone("tests.faults.torture", "--kills", "250", "--seed", str(seed))

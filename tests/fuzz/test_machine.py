@@ -36,15 +36,15 @@ def here() -> Iterator[World]:
         yield made
 
 
-def hunt(here: World, demand: str, what: str) -> Finding:
-    """The first finding of a kind, made small."""
-    for number in range(CASES):
+def hunt(here: World, demand: str, what: str, start: int = 0) -> Finding:
+    """The first finding of a kind, made small; ``start`` leaves out cases that do not show it."""
+    for number in range(start, CASES):
         case = draw(f"planted-{number}", "duckdb")
         if len(case.source.patterns) > 1:  # these are about what patterns do
             continue
         for finding in judge(case, here).findings:
             if finding.demand == demand and what in finding.what:
-                return shrink(finding, here, tries=80)
+                return shrink(finding, here, tries=40)
     raise AssertionError(f"not found in {CASES} cases")
 
 
@@ -99,7 +99,7 @@ def test_rows_of_others_that_change_are_found(here: World, monkeypatch: pytest.M
     monkeypatch.setattr(
         row_sampling, "_hashed", lambda columns, salt: hashed(columns, salt + len(columns[0]))
     )
-    found = hunt(here, "d", "others' rows")
+    found = hunt(here, "d", "others' rows", start=35)
     assert found.case.unit == "u"
     assert "alone" in script(found)
 
