@@ -45,7 +45,7 @@ from discreet.query.keys import DiscoveredKeys
 
 RELEASES = 2000  # at least
 MOST = 10_000
-NARROW = 0.01  # the width of an interval that is narrow enough: half of what is allowed
+NARROW = 0.0075  # the width of an interval that is narrow enough; ± 1 % is 0.02
 ROWS = 1_000_000
 ALLOWED = 0.01
 LEVEL = 0.999
@@ -313,7 +313,7 @@ def page(results: dict[str, Result]) -> str:
         "",
         "Made by `make timing`. CPU time of a whole release on a table and on a neighbour of it,",
         f"{ROWS:,} rows of Parquet on DuckDB, {RELEASES:,} releases a side or more, in random",
-        f"order, until intervals are at most {NARROW:.0%} wide, and the same data against itself",
+        f"order, until intervals are at most {NARROW:.2%} wide, and the same data against itself",
         "as a control. Intervals hold the shift with a confidence of",
         f"{LEVEL:.1%}; they must lie within ± {ALLOWED:.0%}, and that of a planted delay of",
         f"{ALLOWED:.0%} above 0.",
