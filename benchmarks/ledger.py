@@ -187,7 +187,7 @@ def _fill(ledger: dp.Ledger, records: int) -> None:
                 told = {**detail, "question": f"question {i}"}
                 record = Record.write(number + 1, digest, fields, detail=told)
                 number, digest = record.number, record.hash
-                added.append(dict(zip(journal_table.c.keys(), record.row, strict=True)))
+                added.append(dict(zip(journal_table.c.keys(), record, strict=True)))
             transaction._connection.execute(journal_table.insert(), added)
         transaction.following = Head(transaction.head.ledger, number, digest)
 

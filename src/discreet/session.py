@@ -17,7 +17,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
 
@@ -28,7 +27,7 @@ from discreet.errors import EngineError, InvalidArgument, Refused, RelationMisma
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.guarantees.filters import Charge, Filter, Notion, in_words, price, sum_of
 from discreet.hints import spelled, unknown
-from discreet.ledger import Budget, Cap, Claim, Entry, History, MemoryBudget, SessionBudget
+from discreet.ledger import Budget, Cap, Claim, Entry, History, MemoryBudget
 from discreet.ledger.history import NamedFilter, read_key
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -64,6 +63,7 @@ from discreet.signing import load_private
 
 if TYPE_CHECKING:
     from discreet.certificate import Certificate
+    from discreet.ledger.journal import LedgerBudget
     from discreet.ledger.ledger import Ledger
 
 
@@ -424,14 +424,35 @@ def open_budget(
     dataset: str | None,
     analyst: str | None,
     key: str | PathLike[str] | None,
-) -> SessionBudget:
+) -> MemoryBudget | LedgerBudget:
     """The budget that these arguments describe."""
     if ledger is None:
-        return _in_memory(table, budget, slack, create, dataset, analyst)
-    from discreet.ledger.ledger import Ledger
+        if budget is None:
+            raise _no_budget()
+        if create:
+            raise InvalidArgument(
+                name="create",
+                expected="given together with ledger=",
+                given="without it",
+                hint='as in ledger="people.ledger"; without one the budget is kept in memory',
+            )
+        return MemoryBudget(
+            dataset or table.source.name,
+            Cap.read(budget, slack).opened,
+            relation=table.relation,
+            unit=table.unit.column,
+            analyst=analyst,
+        )
+    from discreet.ledger.ledger import Ledger, dataset_name
 
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create, key=key)
-    name = _dataset_name(opened, dataset, create=create)
+    name = dataset_name(
+        opened,
+        dataset,
+        create=create,
+        expected="added first: the ledger has none yet",
+        hint='say dataset="visits", create=True and a budget',
+    )
     if create and name not in {one.name for one in opened.datasets}:
         if budget is None:
             raise _no_budget()
@@ -444,52 +465,6 @@ def open_budget(
         assert purse.data.cap is not None
         purse.data.cap.check_stated_as(budget, slack, whose=purse.data.words)
     return purse
-
-
-def _in_memory(
-    table: Table,
-    budget: Budget | None,
-    slack: Number | None,
-    create: bool,
-    dataset: str | None,
-    analyst: str | None,
-) -> MemoryBudget:
-    if budget is None:
-        raise _no_budget()
-    if create:
-        raise InvalidArgument(
-            name="create",
-            expected="given together with ledger=",
-            given="without it",
-            hint='as in ledger="people.ledger"; without one the budget is kept in memory',
-        )
-    return MemoryBudget(
-        dataset or table.source.name,
-        Cap.read(budget, slack).opened,
-        relation=table.relation,
-        unit=table.unit.column,
-        analyst=analyst,
-    )
-
-
-def _dataset_name(ledger: Ledger, dataset: str | None, *, create: bool) -> str:
-    """The name of the dataset: the one given, that of the only one, or, in a new ledger, one made
-    from the name of its file. So renaming a file of data never makes a new dataset by accident."""
-    if dataset is not None:
-        return dataset
-    there = [one.name for one in ledger.datasets]
-    if len(there) == 1:
-        return there[0]
-    if not there and create and "://" not in ledger.location:
-        return Path(ledger.location).stem
-    raise InvalidArgument(
-        name="dataset",
-        expected=f"one of {', '.join(there)}" if there else "added first: the ledger has none yet",
-        given="nothing",
-        hint='say which, as in dataset="visits"'
-        if there
-        else 'say dataset="visits", create=True and a budget',
-    )
 
 
 def _check_protects(words: str, unit: str | None, relation: object, table: Table) -> None:

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 import discreet as dp
+from discreet.ledger.stores.sqlite import SqliteStore
 from tests.faults import clinic
 from tests.faults.alone import ROOT
 from tests.faults.disk import Disk, Fault
@@ -158,9 +159,7 @@ def test_a_swallowed_error_is_caught(scratch, monkeypatch):
     made(scratch / "again", Diary())
     diary = Diary()
     with monkeypatch.context() as patch, Disk(scratch / "again", Fault(at)):
-        patch.setattr(
-            "discreet.ledger.stores.sqlite.in_our_words", lambda _: suppress(OperationalError)
-        )
+        patch.setattr(SqliteStore, "in_our_words", lambda _: suppress(OperationalError))
         used(scratch / "again", diary)
     assert diary.answered
     with pytest.raises((AssertionError, dp.LedgerDamaged)):

@@ -190,7 +190,7 @@ def pretend_a_later_version(monkeypatch):
     """One with other records in the same tables."""
     from discreet.ledger.stores import store
 
-    monkeypatch.setitem(store._ADDED, VERSION + 1, ())
+    monkeypatch.setitem(store.ADDED, VERSION + 1, ())
     monkeypatch.setattr(store, "VERSION", VERSION + 1)
     monkeypatch.setattr(store.Transaction, "newest", VERSION + 1)
     monkeypatch.setattr(store.Transaction.upgrade, "__defaults__", (VERSION + 1,))

@@ -48,10 +48,11 @@ def _rewritten(path):
     )
     from sqlalchemy.dialects.sqlite import dialect
 
-    from discreet.ledger.stores.store import VERSION, statements
+    from discreet.ledger.stores.sqlite import SqliteStore
+    from discreet.ledger.stores.store import VERSION
 
     for version in range(1, VERSION + 1):
-        for statement in statements(dialect(), version):
+        for statement in SqliteStore.statements(dialect(), version):
             if "CREATE TRIGGER" in statement:
                 connection.execute(statement)
     connection.close()

@@ -29,7 +29,7 @@ WHOLE = [LEDGER, GROUP, DATASET, ANALYST, CHARGE, REPLY, MIGRATION]
 def read(records):
     state = LedgerState()
     for fields in records:
-        state.apply(Record.write(state.number + 1, state.hash, fields).row)
+        state.apply(Record.write(state.number + 1, state.hash, fields))
     state.settle()
     return state
 
@@ -75,7 +75,7 @@ def test_rows_that_do_not_follow():
     """Catches gaps, doubles, moved and edited rows, one by one."""
     rows, state = [], LedgerState()
     for fields in WHOLE:
-        rows.append(Record.write(state.number + 1, state.hash, fields).row)
+        rows.append(Record.write(state.number + 1, state.hash, fields))
         state.apply(rows[-1])
     _, token, body, detail, digest = rows[2]
     for row, says in (
@@ -85,7 +85,7 @@ def test_rows_that_do_not_follow():
         ((3, token, body, '{"more":1}', digest), "was edited"),
         ((3, "t", body, detail, digest), "another idempotency key"),
         ((3, token, None, None, None), "edited"),
-        (Record.write(3, "f" * 64, DATASET).row, "does not follow the record before it"),
+        (Record.write(3, "f" * 64, DATASET), "does not follow the record before it"),
         ((3, *rows[5][1:]), "does not follow"),
     ):
         fresh = LedgerState()

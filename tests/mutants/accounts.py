@@ -401,10 +401,10 @@ ACCOUNTS = (
         id="ledger-state-kept-when-not-durable",
         file="ledger/journal.py",
         old=(
-            "        self.state = LedgerState()\n"
-            "        state.accept(record.number, record.hash, fields)"
+            "            self.state = LedgerState()\n"
+            "            state.accept(record.number, record.hash, fields)"
         ),
-        new="        state.accept(record.number, record.hash, fields)",
+        new="            state.accept(record.number, record.hash, fields)",
         kind="order swapped",
         harm="a charge that did not become durable is believed, or read twice",
         tests=(

@@ -20,7 +20,7 @@ from discreet.adaptive.arguments import (
     read_sigma,
 )
 from discreet.adaptive.bounds import METHODS, BoundsTable, bounds, refusal, says_nothing
-from discreet.adaptive.ledger_account import Turns, TurnsInMemory, charged, stored
+from discreet.adaptive.ledger_account import TurnsInLedger, TurnsInMemory, charged, stored
 from discreet.adaptive.noise_width import Noise, Shape
 from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees import Guarantee
@@ -119,7 +119,7 @@ class Analyst:
             methods=methods,
         )
         self._check_width(methods, wish, noise)
-        self._turns: Turns = TurnsInMemory(self._queries)
+        self._turns: TurnsInLedger | TurnsInMemory = TurnsInMemory(self._queries)
         self._guarantee = _promise(self._bounds)
         if ledger is not None:
             opened = charged(

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from discreet.adaptive.answer import PopulationAnswer
 from discreet.adaptive.arguments import percent, read_confidence, same_process
@@ -47,30 +46,9 @@ if TYPE_CHECKING:
 # -- turns: counting questions ---------------------------------------------------------------------
 
 
-class Turns(Protocol):
-    """A count of questions that cannot be reset."""
-
-    @property
-    def taken(self) -> int:
-        """How many were asked."""
-        ...
-
-    @property
-    def left(self) -> int:
-        """How many may still be asked."""
-        ...
-
-    def take(self) -> int:
-        """The number of the next question, from 1; refused after the last."""
-        ...
-
-    def keep(self, turn: int, reply: Callable[[], bytes]) -> None:
-        """Keep what was answered."""
-        ...
-
-
 class TurnsInMemory:
-    """Questions counted in this process; the count ends with it."""
+    """Questions counted in this process; the count ends with it. To an analyst it is the same as
+    `TurnsInLedger`."""
 
     def __init__(self, most: int) -> None:
         self._most, self._taken = most, 0
@@ -349,20 +327,13 @@ def charged(
 ) -> Charged:
     """Open the account that these arguments name. If it is missing and ``create`` is true, make it,
     with the cap that k questions use up exactly."""
-    from discreet.ledger.ledger import Ledger
-
-    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
-    name = dataset_name(opened, dataset)
-    there = {one.name: one for one in opened.datasets}
     own = planned.won.noise
     assert own is not None
     n, queries, failure = planned.n, planned.queries, planned.failure
-    if name not in there and create:
-        opened.add_dataset(name, budget=own.cap(queries), relation=Relation.REPLACE)
-        there = {one.name: one for one in opened.datasets}
-    purse = opened.purse(name, analyst)  # refuses an unknown name
-    account = there[name]
-    check_account(account)
+    opened, account, purse = _opened(
+        ledger, own.cap(queries), create=create, dataset=dataset, analyst=analyst
+    )
+    name = account.name
     whole = whole_of(opened, account)
     part = failure
     if noise is None and account.budget != own.cap(queries):
@@ -469,8 +440,25 @@ def _in_time(ledger: Ledger, account: Account, digest: str) -> bool:
     return not len(released) or released[0].digest == digest
 
 
-def check_account(account: Account) -> None:
-    """Refuse an account whose promise says nothing about one record of a sample of known size."""
+def _opened(
+    ledger: str | PathLike[str] | Ledger,
+    budget: GDP | Pure,
+    *,
+    create: bool,
+    dataset: str | None,
+    analyst: str | None,
+) -> tuple[Ledger, Account, LedgerBudget]:
+    """The ledger, and the account that these arguments name. If the dataset is missing and
+    ``create`` is true, it is made with this budget."""
+    from discreet.ledger.ledger import Ledger, dataset_name
+
+    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
+    which = 'say which, as in dataset="visits"'
+    name = dataset_name(opened, dataset, create=True, expected="given", hint=which)
+    if create and name not in {one.name for one in opened.datasets}:
+        opened.add_dataset(name, budget=budget, relation=Relation.REPLACE)
+    purse = opened.purse(name, analyst)  # refuses an unknown name
+    (account,) = (one for one in opened.datasets if one.name == name)
     if account.relation is not Relation.REPLACE or account.unit is not None:
         raise RelationMismatch(
             f"the dataset {account.name!r} protects "
@@ -478,23 +466,7 @@ def check_account(account: Account) -> None:
             f"{account.relation}, and a bound for the population needs that one record is "
             'replaced: add one with relation="replace" and no unit'
         )
-
-
-def dataset_name(ledger: Ledger, dataset: str | None) -> str:
-    """The dataset to use: the one that is named, the only one, or the one named after the file."""
-    if dataset is not None:
-        return dataset
-    there = [one.name for one in ledger.datasets]
-    if len(there) == 1:
-        return there[0]
-    if not there and "://" not in ledger.location:
-        return Path(ledger.location).stem
-    raise InvalidArgument(
-        name="dataset",
-        expected=f"one of {', '.join(there)}" if there else "given",
-        given="nothing",
-        hint='say which, as in dataset="visits"',
-    )
+    return opened, account, purse
 
 
 # -- a reusable holdout in a ledger ----------------------------------------------------------------
@@ -517,19 +489,12 @@ def charge_holdout(
 ) -> None:
     """Charge all answers of a holdout before the first one is given."""
     from discreet.ledger.history import Claim
-    from discreet.ledger.ledger import Ledger
 
-    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
-    name = dataset_name(opened, dataset)
-    if create and name not in {one.name for one in opened.datasets}:
-        opened.add_dataset(name, budget=promise, relation=Relation.REPLACE)
-    purse = opened.purse(name, analyst)  # refuses an unknown name
-    (account,) = (one for one in opened.datasets if one.name == name)
-    check_account(account)
+    _, account, purse = _opened(ledger, promise, create=create, dataset=dataset, analyst=analyst)
     if account.budget != promise or account.groups:
         raise Refused(
-            f"the dataset {name!r} has another cap than the {promise} of this holdout, or belongs "
-            "to a group, so others may release from the same records, which its bound does not "
-            "count: give the holdout a dataset of its own, made with create=True"
+            f"the dataset {account.name!r} has another cap than the {promise} of this holdout, or "
+            "belongs to a group, so others may release from the same records, which its bound does "
+            "not count: give the holdout a dataset of its own, made with create=True"
         )
     purse.charge(Claim("a reusable holdout", promise, canonical.digest(told), mechanisms=(told,)))

@@ -14,13 +14,14 @@ import shlex
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
 
+if TYPE_CHECKING:
+    from discreet.ledger.stores.store import Store
+
 # -- files that are written ------------------------------------------------------------------------
-
-
-_LEDGER = ("", ".head", "-wal", "-shm", "-journal")  # beside the file of a ledger
 
 
 def check_outputs(
@@ -54,11 +55,9 @@ def check_outputs(
             )
 
 
-def ledger_files(ledger: str | None) -> list[str]:
-    """The files of a ledger; an empty list for one in a database."""
-    if ledger is None or "://" in ledger:
-        return []
-    return [f"{ledger}{ending}" for ending in _LEDGER]
+def ledger_files(ledger: str | None) -> tuple[str, ...]:
+    """The files of a ledger; none for one in a database."""
+    return () if ledger is None else _store(ledger).files(ledger)
 
 
 def key_files(key: str | None) -> list[str]:
@@ -108,12 +107,9 @@ def _matches(path: Path, pattern: str) -> bool:
 # -- is there a ledger? ----------------------------------------------------------------------------
 
 
-_SQLITE = b"SQLite format 3\0"  # the first bytes of every database of SQLite
-
-
 def ledger_exists(ledger: str) -> bool:
-    """Is there such a file, or its head? An address counts as existing until it is opened."""
-    return "://" in ledger or Path(ledger).exists() or Path(f"{ledger}.head").exists()
+    """Is there such a ledger? One on a server counts as existing until it is opened."""
+    return _store(ledger).is_there(ledger)
 
 
 def check_ledger_exists(ledger: str) -> None:
@@ -131,10 +127,7 @@ def check_ledger_exists(ledger: str) -> None:
 
 def check_ledger_place(ledger: str) -> None:
     """Refuse a place where no ledger can be made."""
-    if "://" in ledger:
-        return
-    folder = Path(ledger).absolute().parent
-    if not folder.is_dir():
+    if any(not Path(file).absolute().parent.is_dir() for file in ledger_files(ledger)):
         raise InvalidArgument(
             name="the ledger",
             expected="in a folder that is there",
@@ -146,25 +139,23 @@ def check_ledger_place(ledger: str) -> None:
 
 def ledger_in_a_command(ledger: str) -> str:
     """How a ledger is written in a suggested command; an address may hold a password."""
-    return "LEDGER" if "://" in ledger else shlex.quote(ledger)
+    return shlex.quote(ledger) if ledger_files(ledger) else "LEDGER"
+
+
+def _store(ledger: str) -> type[Store]:
+    from discreet.ledger.stores import store_of
+
+    return store_of(ledger)
 
 
 def _check_is_ledger(ledger: str) -> None:
-    """Refuse a file of another kind, unless it has a head beside it: then the ledger is damaged."""
-    path = Path(ledger)
-    if "://" in ledger or not path.exists() or Path(f"{ledger}.head").exists():
-        return
-    if path.is_file():
-        with open(path, "rb") as file:
-            start = file.read(len(_SQLITE))
-        if start == _SQLITE:
-            return
-    raise InvalidArgument(
-        name="the ledger",
-        expected="the file of a ledger",
-        given=f"{InvalidArgument.describe_parameter(ledger)}, which is not one",
-        hint="discreet ledger create makes one under a new name",
-    )
+    if _store(ledger).is_another_file(ledger):
+        raise InvalidArgument(
+            name="the ledger",
+            expected="the file of a ledger",
+            given=f"{InvalidArgument.describe_parameter(ledger)}, which is not one",
+            hint="discreet ledger create makes one under a new name",
+        )
 
 
 # -- public keys -----------------------------------------------------------------------------------

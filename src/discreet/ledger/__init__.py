@@ -1,8 +1,8 @@
 """The budget: who may spend how much, and what was spent.
 
 From the bottom up: `record` is one record of the journal, `head` knows which is the last,
-`history` is what was charged, `budget` a cap and what a session needs of it, `account` what the
-records add up to, `journal` reads and adds records, `ledger` is what users open; `stores` are the
+`history` is what was charged, `budget` a cap and a budget in memory, `account` what the records
+add up to, `journal` reads and adds records, `ledger` is what users open; `stores` are the
 databases, and `plot` draws a history.
 """
 
@@ -10,7 +10,6 @@ from discreet.ledger.account import Account as Account
 from discreet.ledger.budget import Budget as Budget
 from discreet.ledger.budget import Cap as Cap
 from discreet.ledger.budget import MemoryBudget as MemoryBudget
-from discreet.ledger.budget import SessionBudget as SessionBudget
 from discreet.ledger.history import Claim as Claim
 from discreet.ledger.history import Cost as Cost
 from discreet.ledger.history import Entry as Entry

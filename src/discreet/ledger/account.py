@@ -20,7 +20,7 @@ from discreet.errors import BudgetExceeded, LedgerDamaged
 from discreet.guarantees import Approx
 from discreet.guarantees.filters import Charge, Filter, in_words, plain, sum_of
 from discreet.ledger.budget import Budget, Cap
-from discreet.ledger.record import START, damaged, read_record
+from discreet.ledger.record import START, Row, damaged, read_record
 from discreet.neighbors import Relation
 from discreet.numeric.short_fractions import EXACT_BITS
 
@@ -154,18 +154,18 @@ class LedgerState:
         """The names of those who may ask about a dataset."""
         return [name for kind, of, name in self.names if (kind, of) == ("analyst", dataset)]
 
-    def apply(self, row: tuple[int, str | None, str, str, str]) -> None:
+    def apply(self, row: Row) -> None:
         """Read the next record; the error says where the journal is damaged."""
         number = self.number + 1
         try:
             self._apply(number, read_record(row, number, self.hash))
         except (KeyError, ValueError, TypeError, AssertionError, AttributeError, StopIteration):
-            unreadable = True
+            pass
         else:
-            unreadable = False
-        if unreadable:  # outside the except block: what was there is not passed on
-            raise damaged(number, "cannot be read")
-        self.number, self.hash = number, row[4]
+            self.number, self.hash = number, row[4]
+            return
+        # Outside the except block: what was there is not passed on.
+        raise damaged(number, "cannot be read")
 
     def accept(self, number: int, digest: str, fields: dict[str, Any]) -> None:
         """Count a charge that was just written."""

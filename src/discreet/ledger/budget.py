@@ -1,4 +1,4 @@
-"""Budgets: a cap as its owner stated it, and where a session's budget is kept."""
+"""Budgets: a cap as its owner stated it, and the budget of a session that keeps it in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
@@ -115,69 +115,12 @@ def _slack(slack: Number) -> Fraction:
     return Fraction(0) if slack == 0 else probability(slack, name="slack")
 
 
-# -- what a session needs from a budget ------------------------------------------------------------
-
-
-class SessionBudget(Protocol):
-    """Where a session's budget is kept: that of one dataset, as one analyst may spend it."""
-
-    @property
-    def dataset(self) -> str:
-        """The name of the dataset."""
-        ...
-
-    @property
-    def analyst(self) -> str | None:
-        """Who spends, if that is known."""
-        ...
-
-    @property
-    def ledger(self) -> str | None:
-        """The id of the ledger, if the budget is kept in one."""
-        ...
-
-    @property
-    def caps(self) -> tuple[NamedFilter, ...]:
-        """Every cap that a charge must stay within, as it is now; the dataset's first."""
-        ...
-
-    @property
-    def entries(self) -> History:
-        """Everything charged so far, in order."""
-        ...
-
-    @property
-    def releases(self) -> int:
-        """How many charges there are."""
-        ...
-
-    def charge(self, claim: Claim) -> Entry:
-        """Write the charge, or refuse it (`BudgetExceeded`) and leave no trace."""
-        ...
-
-    def keep(self, entry: Entry, reply: Callable[[], bytes]) -> None:
-        """Keep what was released for a charge."""
-        ...
-
-    def find(self, key: str) -> Entry | None:
-        """What was charged under this idempotency key, if anything was."""
-        ...
-
-    def own(self, entry: Entry | int) -> Entry | None:
-        """The charge, given itself or by its number, as it was recorded here; None if it belongs to
-        another ledger or dataset."""
-        ...
-
-    def reply(self, entry: Entry) -> bytes | None:
-        """What was released for a charge; None if the release was never completed."""
-        ...
-
-
 # -- a budget in memory ----------------------------------------------------------------------------
 
 
 class MemoryBudget:
-    """The cap and the charges of one session; several threads may use it.
+    """The cap and the charges of one session; several threads may use it. To a session it is the
+    same as `LedgerBudget`, one dataset of a ledger.
 
     A copy in another process would have a budget of its own, and the two together could spend
     twice as much. So a forked copy refuses to charge, and copying and pickling are refused.
@@ -196,11 +139,8 @@ class MemoryBudget:
         unit: str | None = None,
         analyst: str | None = None,
     ) -> None:
-        self.ledger: str | None = None
-        self.dataset = dataset
-        self.analyst = analyst
-        self._relation, self._unit = relation, unit
-        self._account = account
+        self.ledger, self.dataset, self.analyst = None, dataset, analyst
+        self._relation, self._unit, self._account = relation, unit, account
         self._entries: list[Entry] = []
         self._keys: dict[str, Entry] = {}
         self._replies: dict[int, Callable[[], bytes]] = {}
@@ -241,15 +181,11 @@ class MemoryBudget:
                 time=datetime.now(UTC),
                 dataset=self.dataset,
                 analyst=self.analyst,
-                question=claim.question,
-                query=claim.query,
-                digest=claim.digest,
-                mechanisms=claim.mechanisms,
-                guarantee=claim.guarantee,
                 relation=self._relation,
                 unit=self._unit,
                 costs=(Cost(name, type(account.limit), cost.amount, cost.slack),),
                 hash=None,
+                **claim.told,
             )
             self._entries.append(entry)
             if claim.key is not None:

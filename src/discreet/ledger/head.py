@@ -23,11 +23,13 @@ from typing import Any, Final, Literal
 
 from discreet import signing
 from discreet.errors import LedgerDamaged
+from discreet.ledger.record import START
 from discreet.numeric import canonical
 
 WAIT: Final = 60.0  # seconds
 _SYNC_EVERY: Final = 0.1  # seconds
 _POLL: Final = 0.0005  # about as long as a charge takes
+_STORED: Final = ("ledger", "number", "hash", "signature")
 SLOT: Final = 512  # a sector: disks write one whole or not at all
 
 
@@ -53,20 +55,18 @@ class Head:
 
     def to_text(self) -> str:
         """The text that is stored in the head's file or table."""
-        return canonical.text(
-            {
-                "hash": self.hash,
-                "ledger": self.ledger,
-                "number": self.number,
-                "signature": self.signature,
-            }
-        )
+        return canonical.text({name: getattr(self, name) for name in _STORED})
+
+    @classmethod
+    def begun(cls) -> Head:
+        """That of a new ledger."""
+        return cls(os.urandom(16).hex(), 0, START)
 
     @classmethod
     def from_text(cls, text: str) -> Head:
         """Read a head from the text of ``to_text``."""
         fields = json.loads(text)
-        return cls(fields["ledger"], fields["number"], fields["hash"], fields["signature"])
+        return cls(**{name: fields[name] for name in _STORED})
 
 
 class HeadFile:

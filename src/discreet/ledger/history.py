@@ -30,6 +30,11 @@ class Claim:
     query: dict[str, Any] | None = None  #: as a tree
     key: str | None = None  #: a second claim under it is the first one repeated
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """What an entry says of it: all but the key."""
+        return {name: value for name, value in vars(self).items() if name != "key"}
+
 
 class Cost(NamedTuple):
     """What one account was charged: ε, ρ or μ², and δ₀."""

@@ -24,7 +24,8 @@ from discreet.ledger.record import Record, damaged, digest_of, token_of
 from discreet.numeric import canonical
 
 if TYPE_CHECKING:
-    from discreet.ledger.stores.store import Row, Store, Transaction
+    from discreet.ledger.record import Row
+    from discreet.ledger.stores.store import Store, Transaction
 
 
 _BACKUP = "Restore the ledger and its head from a backup that is not older than the last release"
@@ -52,13 +53,13 @@ class Journal:
         state = self.current()
         with self.store.reading() as transaction, transaction.rows(1) as rows:
             for row in rows:
-                if row[0] <= state.number and is_charge(row):
+                if row[0] <= state.number and is_of("charge", row):
                     yield entry_of(row, state)
 
     def unanswered(self) -> tuple[Entry, ...]:
         """The charges without a stored answer, in order."""
         with self.store.reading() as transaction, transaction.rows(1) as rows:
-            answered = {json.loads(row[2])["charge"] for row in rows if is_reply(row)}
+            answered = {json.loads(row[2])["charge"] for row in rows if is_of("reply", row)}
         return tuple(entry for entry in self.entries() if entry.number not in answered)
 
     def catch_up(self, transaction: Transaction) -> LedgerState:
@@ -167,15 +168,12 @@ class Journal:
                 "relation": state.accounts[dataset].relation.value,
             }
             record = self._append(state, transaction, fields, detail=detail, token=token)
-            self._take(state, record, fields)
+            # Count it, so that the next charge need not read it. Until it is durable there is no
+            # state: if writing it fails, the next use reads everything anew.
+            self.state = LedgerState()
+            state.accept(record.number, record.hash, fields)
         self.state = state  # it is durable now
-        return entry_of(record.row, state, claim)
-
-    def _take(self, state: LedgerState, record: Record, fields: dict[str, Any]) -> None:
-        """Count a charge of our own, so that the next one need not read it. Until it is durable
-        there is no state: if writing it fails, the next use reads everything anew."""
-        self.state = LedgerState()
-        state.accept(record.number, record.hash, fields)
+        return entry_of(record, state, claim)
 
     def keep(self, charge: int, reply: bytes) -> None:
         """Write what was released for a charge, and its digest into the journal."""
@@ -190,7 +188,7 @@ class Journal:
         with self.store.reading() as transaction:
             state = self.catch_up(transaction)
             row = transaction.row(number)
-        return None if row is None or not is_charge(row) else entry_of(row, state)
+        return None if row is None or not is_of("charge", row) else entry_of(row, state)
 
     def filed(self, token: str) -> Entry | None:
         """The charge of an idempotency key."""
@@ -226,14 +224,8 @@ class Journal:
                 f"the ledger {self.store.name} is sealed with a key: pass key= with the path of "
                 "that private key to charge anything"
             )
-        time = datetime.now(UTC).isoformat(timespec="microseconds")
-        record = Record.write(
-            state.number + 1,
-            state.hash,
-            {**fields, "time": time},
-            detail=detail,
-            token=token,
-        )
+        fields = {**fields, "time": datetime.now(UTC).isoformat(timespec="microseconds")}
+        record = Record.write(state.number + 1, state.hash, fields, detail=detail, token=token)
         following, seal = Head(transaction.head.ledger, record.number, record.hash), None
         if self.key is not None:
             seal = signing.sign(self.key, following.message("record"))
@@ -242,14 +234,9 @@ class Journal:
         return record
 
 
-def is_charge(row: Row) -> bool:
-    """Is this record a charge? Inside a JSON string a quote has a backslash, so none can match."""
-    return '"kind":"charge"' in row[2]
-
-
-def is_reply(row: Row) -> bool:
-    """Is this record that of an answer?"""
-    return '"kind":"reply"' in row[2]
+def is_of(kind: str, row: Row) -> bool:
+    """Is this record of a kind? Inside a JSON string a quote has a backslash, so none can match."""
+    return f'"kind":"{kind}"' in row[2]
 
 
 def reply_token(charge: int) -> str:
@@ -273,15 +260,11 @@ def entry_of(row: Row, state: LedgerState, claim: Claim | None = None) -> Entry:
         time=datetime.fromisoformat(fields["time"]),
         dataset=dataset.name,
         analyst=None if analyst is None else state.accounts[analyst].name,
-        question=claim.question,
-        query=claim.query,
-        digest=claim.digest,
-        mechanisms=claim.mechanisms,
-        guarantee=claim.guarantee,
         relation=dataset.relation,
         unit=dataset.unit,
         costs=tuple(costs),
         hash=row[4],
+        **claim.told,
     )
 
 
@@ -340,32 +323,14 @@ def _compare(head: Head, found: str | None) -> None:
 # -- one dataset, as one analyst may spend it ------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class LedgerBudget:
     """What a session charges: the dataset's cap, its groups', and the analyst's."""
 
-    journal: Journal
-    data: AccountState
-    who: AccountState | None
-
-    @property
-    def dataset(self) -> str:
-        """The name of the dataset."""
-        return self.data.name
-
-    @property
-    def analyst(self) -> str | None:
-        """Who spends, if that is known."""
-        return None if self.who is None else self.who.name
-
-    @property
-    def _analyst(self) -> int | None:
-        return None if self.who is None else self.who.number
-
-    @property
-    def ledger(self) -> str:
-        """The id of the ledger."""
-        return self.journal.id
+    def __init__(self, journal: Journal, data: AccountState, who: AccountState | None) -> None:
+        self.journal, self.data = journal, data
+        self.ledger, self.dataset = journal.id, data.name
+        self.analyst = None if who is None else who.name
+        self._analyst = None if who is None else who.number
 
     @property
     def caps(self) -> tuple[NamedFilter, ...]:
@@ -452,19 +417,16 @@ def verify_journal(journal: Journal) -> LedgerVerification:
         f"{stranded:,} (made by hand, still running, or cut off by a crash; they stay charged).",
         "Not shown by this: that the ledger and its head are not an older copy of themselves. "
         "Compare the last record with one noted elsewhere, such as in a certificate.",
-    ) + (() if signed else _UNSIGNED)
+        *([] if signed else [_UNSIGNED]),
+    )
+    head = (state.number, state.hash)
     return LedgerVerification(
-        state.number,
-        state.charges,
-        stranded,
-        (state.number, state.hash),
-        state.public_key,
-        sentences,
+        state.number, state.charges, stranded, head, state.public_key, sentences
     )
 
 
 _UNSIGNED = (
-    "There is no key: the chain shows accidents, not an editor who computes all hashes anew.",
+    "There is no key: the chain shows accidents, not an editor who computes all hashes anew."
 )
 
 

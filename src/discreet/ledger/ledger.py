@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +15,7 @@ from discreet.ledger.account import Account, AccountState, LedgerState
 from discreet.ledger.budget import Budget, Cap
 from discreet.ledger.history import Claim, Entry, History, read_key, read_name, read_question
 from discreet.ledger.journal import Journal, LedgerBudget, LedgerVerification, verify_journal
+from discreet.ledger.stores import store_of
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number
@@ -22,7 +23,6 @@ from discreet.release import Result
 from discreet.release.result import from_bytes
 
 if TYPE_CHECKING:
-    from discreet.ledger.stores.store import Store
     from discreet.plot import Plot
 
 
@@ -65,12 +65,13 @@ class Ledger:
                     given="another, or with create=True",
                 )
             public = pinned
-        self._journal = Journal(open_store(location, create=create), signer)
+        self._journal = Journal(store_of(location)(location, create=create), signer)
         try:
             if not self._journal.current().number:
                 if not create:
                     raise LedgerDamaged(f"the ledger {self.location} is empty: restore it")
-                self._begin(public)
+                first = {"id": self._journal.id, "kind": "ledger", "public_key": public}
+                self._journal.add(lambda state: None if state.number else first)
             self._check_key(self._journal.current(), public)
             self._journal.migrate()
         except BaseException:
@@ -328,10 +329,6 @@ class Ledger:
         state = self._journal.current()
         return Account.of(state.accounts[state.names[where]], state)
 
-    def _begin(self, public: str | None) -> None:
-        first = {"id": self._journal.id, "kind": "ledger", "public_key": public}
-        self._journal.add(lambda state: None if state.number else first)
-
     def _check_key(self, state: LedgerState, public: str | None) -> None:
         if public is not None and state.public_key != public:
             sealed = "with another key" if state.public_key else "without a key"
@@ -344,20 +341,26 @@ class Ledger:
 # -- checks before a ledger is opened or an account added ------------------------------------------
 
 
-def open_store(location: str | PathLike[str], *, create: bool) -> Store:
-    if not isinstance(location, str | PathLike) or not fspath(location):
-        raise InvalidArgument(
-            name="ledger",
-            expected="a path, or an address such as postgresql://user@host/database",
-            given=InvalidArgument.describe_data(location),
-        )
-    if isinstance(location, str) and "://" in location:
-        from discreet.ledger.stores.postgresql import PostgresStore
-
-        return PostgresStore(location, create=create)
-    from discreet.ledger.stores.sqlite import SqliteStore
-
-    return SqliteStore(Path(location).resolve(), create=create)  # one name, one lock
+def dataset_name(
+    ledger: Ledger, dataset: str | None, *, create: bool, expected: str, hint: str
+) -> str:
+    """The name of the dataset: the one given, that of the only one, or, where one is to be made,
+    one made from the name of the ledger's file. So renaming a file of data never makes a new
+    dataset by accident. ``expected`` and ``hint`` tell what to do where there is none."""
+    if dataset is not None:
+        return dataset
+    there = [one.name for one in ledger.datasets]
+    if len(there) == 1:
+        return there[0]
+    files = ledger._journal.store.files(ledger.location)
+    if not there and create and files:
+        return Path(files[0]).stem
+    raise InvalidArgument(
+        name="dataset",
+        expected=f"one of {', '.join(there)}" if there else expected,
+        given="nothing",
+        hint='say which, as in dataset="visits"' if there else hint,
+    )
 
 
 def find_account(state: LedgerState, kind: str, dataset: int | None, name: object) -> AccountState:

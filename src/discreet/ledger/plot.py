@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, Final
 
 from discreet.guarantees.filters import Filter, in_words, sum_of
@@ -110,9 +111,7 @@ def _times(entries: Sequence[Entry]) -> tuple[datetime, datetime, list[datetime]
 
     The journal's order is what counts, so where the clock was set back, time stands still here.
     """
-    times: list[datetime] = []
-    for entry in entries:
-        times.append(max(entry.time, times[-1]) if times else entry.time)
+    times = list(accumulate((entry.time for entry in entries), max))
     margin = (times[-1] - times[0]) * _MARGIN
     before, after = (margin, margin) if margin else (_BEFORE, _AFTER)
     return times[0] - before, times[-1] + after, times

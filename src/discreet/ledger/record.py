@@ -11,31 +11,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from discreet.errors import LedgerDamaged
 from discreet.numeric import canonical
 
 # It is called millions of times, so it does not look for spaces around the document.
 _DECODE: Final = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+Row = tuple[int, str | None, str, str, str]  # a record as a database returns it
 START: Final = "0" * 64  #: stands for the hash before the first record
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One row of the journal."""
+class Record(NamedTuple):
+    """One row of the journal: the values for its columns."""
 
     number: int
     token: str | None
     body: str
     detail: str
     hash: str
-
-    @property
-    def row(self) -> tuple[int, str | None, str, str, str]:
-        """The values for the table's columns."""
-        return self.number, self.token, self.body, self.detail, self.hash
 
     @classmethod
     def write(
@@ -58,9 +52,7 @@ def hash_of(body: str, detail: str) -> str:
     return hashlib.sha256(f"{body}\n{detail}".encode()).hexdigest()
 
 
-def read_record(
-    row: tuple[int, str | None, str, str, str], number: int, previous: str
-) -> dict[str, Any]:
+def read_record(row: Row, number: int, previous: str) -> dict[str, Any]:
     """The body of a row, after checking that it is record ``number`` and follows that hash."""
     found, token, body, detail, digest = row
     if found != number:

@@ -1,159 +1,110 @@
 """A ledger for teams: PostgreSQL, one writer at a time, each commit on disk before it counts.
 
-The head is a row of its own, which a trigger lets only grow; it is written in the transaction of
-the record, so the two never differ. To notice that a whole database was restored from an old
-backup, keep a certificate or the head that `discreet ledger verify` prints elsewhere.
+To notice that a whole database was restored from an old backup, keep a certificate or the head that
+`discreet ledger verify` prints elsewhere.
 """
 
 from __future__ import annotations
 
 import os
-import threading
-import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import sqlalchemy as sa
 
 from discreet.errors import InvalidArgument, LedgerDamaged, Refused
-from discreet.ledger.head import Head
-from discreet.ledger.record import START
-from discreet.ledger.stores.store import (
-    FUNCTIONS,
-    VERSION,
-    Transaction,
-    check_version,
-    close_before_fork,
-    head_table,
-    in_our_words,
-    table_names,
-    trigger_name,
-    triggers,
-)
+from discreet.ledger.stores import not_a_location
+from discreet.ledger.stores.store import ADDED, Store, head_table
 
 _CREATION = 0x64697363  # a lock of our own, so that two processes never create the tables at once
+# What runs when a trigger fires; `_triggers` says which one runs where.
+_FUNCTIONS = {
+    "discreet_append_only": "BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END",
+    "discreet_in_order": (
+        "BEGIN IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM discreet_journal) THEN "
+        "RAISE EXCEPTION 'discreet_journal is written in order'; END IF; RETURN NEW; END"
+    ),
+    "discreet_head_grows": (
+        "BEGIN IF NEW.number <= OLD.number THEN RAISE EXCEPTION 'the head only grows'; END IF; "
+        "RETURN NEW; END"
+    ),
+}
 
 
-class PostgresStore:
+class PostgresStore(Store):
     """The tables named ``discreet_…`` of a database."""
 
-    def __init__(self, url: str, *, create: bool) -> None:
-        self._url = _read(url)
-        self.mutex = threading.RLock()
-        self._engine = sa.create_engine(
-            self._url, pool_size=1, max_overflow=0, pool_pre_ping=True, hide_parameters=True
+    opening = (f"SELECT pg_advisory_xact_lock({_CREATION})",)
+    to_read = ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",)
+    to_write = (
+        "SET LOCAL synchronous_commit = on",
+        "LOCK TABLE discreet_journal IN SHARE ROW EXCLUSIVE MODE",
+    )
+
+    def connect(self, location: str | os.PathLike[str]) -> sa.Engine:
+        """The server at an address; its name is the user, the host and the database."""
+        url = _read(str(location))
+        host = url.host or url.query.get("host", "")
+        self.name = f"postgresql://{url.username or ''}@{host}/{url.database or ''}"
+        return sa.create_engine(
+            url, pool_size=1, max_overflow=0, pool_pre_ping=True, hide_parameters=True
         )
-        weakref.finalize(self, self._engine.dispose)
-        close_before_fork(self)
-        try:
-            with in_our_words(self.name):
-                self._begin(create=create)
-        except BaseException:
-            self.close()
-            raise
 
-    @property
-    def name(self) -> str:
-        """Where it is, without a password: the user, the host and the database."""
-        host = self._url.host or self._url.query.get("host", "")
-        return f"postgresql://{self._url.username or ''}@{host}/{self._url.database or ''}"
-
-    @contextmanager
-    def reading(self) -> Iterator[Transaction]:
-        """A read-only transaction on the journal."""
-        with in_our_words(self.name), self._transaction() as connection:
-            # Head and journal as of one moment.
-            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            yield Transaction(connection, _head(connection))
-
-    @contextmanager
-    def writing(self) -> Iterator[Transaction]:
-        """A transaction that may add records, while nobody else writes."""
-        with in_our_words(self.name), self._transaction() as connection:
-            connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
-            connection.exec_driver_sql("LOCK TABLE discreet_journal IN SHARE ROW EXCLUSIVE MODE")
-            transaction = Transaction(connection, _head(connection))
-            yield transaction
-            if transaction.following is not None:
-                following = transaction.following
-                values = {"number": following.number, "document": following.to_text()}
-                connection.execute(head_table.update().values(values))
-
-    def close(self) -> None:
-        """Disconnect from the database; the next use connects again."""
-        self._engine.dispose()
-
-    # -- opening ---------------------------------------------------------------------------------
-
-    def _begin(self, *, create: bool) -> None:
-        with self._transaction() as connection:
+    def begin(self, *, create: bool) -> None:
+        """Check what is there, or make it; refuse a server that does not wait for its disk."""
+        with self.transaction(()) as connection:
             for setting in ("fsync", "full_page_writes"):
                 if connection.exec_driver_sql(f"SHOW {setting}").scalar() != "on":
                     raise Refused(
                         f"the server of the ledger {self.name} runs with {setting} = off, so that "
                         "a crash could forget what was spent: switch it on"
                     )
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATION})")
-            there = {*sa.inspect(connection).get_table_names()} & {
-                *table_names(VERSION),
-                head_table.name,
-            }
-            if not there:
-                self._create(connection, create=create)
-            elif not {*table_names(1), head_table.name} <= there:
-                missing = ", ".join(sorted({*table_names(1), head_table.name} - there))
-                raise LedgerDamaged(f"the ledger {self.name} has lost its tables {missing}")
-            transaction = Transaction(connection, _head(connection))
-            _check_triggers(connection, transaction.version())
-            check_version(transaction, self.name)
+        super().begin(create=create)
 
-    def _create(self, connection: sa.Connection, *, create: bool) -> None:
-        if not create:
-            raise InvalidArgument(
-                name="ledger",
-                expected="the address of a database with a ledger",
-                given=f"{self.name}, which has none",
-                hint="pass create=True to start one. If there was one, restore it: starting anew "
-                "would forget what was spent",
-            )
-        begun = Head(os.urandom(16).hex(), 0, START)
-        Transaction(connection, begun).upgrade(0)
-        values = {"one": 1, "number": 0, "document": begun.to_text()}
-        connection.execute(head_table.insert(), values)
+    @classmethod
+    def guards(cls, version: int) -> Iterator[str]:
+        if version == 1:
+            for name, body in _FUNCTIONS.items():
+                yield f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$"
+        before = _triggers(version - 1) if version > 1 else {}
+        for (table, events), function in _triggers(version).items():
+            if (table, events) not in before:
+                each = "ROW" if "TRUNCATE" not in events else "STATEMENT"
+                yield (
+                    f"CREATE TRIGGER {_trigger_name(table, events)} BEFORE {events} ON {table} "
+                    f"FOR EACH {each} EXECUTE FUNCTION {function}()"
+                )
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sa.Connection]:
-        with self.mutex, self._engine.begin() as connection:
-            yield connection
-
-
-def _head(connection: sa.Connection) -> Head:
-    text = connection.execute(sa.select(head_table.c.document)).scalar()
-    try:
-        return Head.from_text(str(text))
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise LedgerDamaged("the head of the ledger cannot be read: restore the database")
-
-
-def _check_triggers(connection: sa.Connection, version: int) -> None:
-    """Triggers and their functions must be ours: without one, a record may have been changed."""
-    select = (
-        "SELECT tgrelid::regclass::text, tgname, proname, prosrc FROM pg_trigger "
-        "JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgenabled IN ('O', 'A') AND tgrelid IN ("
-        + ", ".join(
-            f"'{name}'::regclass" for name in (*table_names(min(version, VERSION)), head_table.name)
+    def check_guards(self, connection: sa.Connection, version: int) -> None:
+        """Triggers and their functions must be ours, and switched on."""
+        tables = ", ".join(f"'{name}'::regclass" for name in self.table_names(version))
+        select = (
+            "SELECT tgrelid::regclass::text, tgname, proname, prosrc FROM pg_trigger "
+            "JOIN pg_proc ON pg_proc.oid = tgfoid "
+            f"WHERE tgenabled IN ('O', 'A') AND tgrelid IN ({tables})"
         )
-        + ")"
-    )
-    there = {tuple(row) for row in connection.exec_driver_sql(select)}
-    for (table, events), function in triggers(min(version, VERSION)).items():
-        name = trigger_name(table, events)
-        if (table, name, function, FUNCTIONS[function]) not in there:
-            raise LedgerDamaged(
-                f"the trigger {name}, which keeps the ledger append-only, is gone, off or changed: "
-                "restore the database"
-            )
+        there = {tuple(row) for row in connection.exec_driver_sql(select)}
+        for (table, events), function in _triggers(version).items():
+            name = _trigger_name(table, events)
+            if (table, name, function, _FUNCTIONS[function]) not in there:
+                raise LedgerDamaged(
+                    f"the trigger {name}, which keeps the ledger append-only, is gone, off or "
+                    "changed: restore the database"
+                )
+
+
+def _triggers(version: int) -> dict[tuple[str, str], str]:
+    """The triggers of a version: (table, events) to function."""
+    change, remove = "UPDATE OR DELETE OR TRUNCATE", "DELETE OR TRUNCATE"
+    added = [table.name for each in range(1, version + 1) for table in ADDED[each]]
+    return {
+        ("discreet_journal", "INSERT"): "discreet_in_order",
+        (head_table.name, "UPDATE"): "discreet_head_grows",
+        (head_table.name, remove): "discreet_append_only",
+    } | {(table, change): "discreet_append_only" for table in added}
+
+
+def _trigger_name(table: str, events: str) -> str:
+    return f"{table}_on_{events.lower().replace(' or ', '_')}"
 
 
 def _read(url: str) -> sa.URL:
@@ -161,12 +112,8 @@ def _read(url: str) -> sa.URL:
         read = sa.make_url(url)
     except (sa.exc.ArgumentError, ValueError):
         read = None
-    if read is None or not read.drivername.startswith("postgres"):
-        raise InvalidArgument(
-            name="ledger",
-            expected="a path, or an address such as postgresql://user@host/database",
-            given="another address",
-        )
+    if read is None:
+        raise not_a_location("another address")
     try:
         import psycopg  # noqa: F401
     except ImportError:

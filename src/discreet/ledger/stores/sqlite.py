@@ -1,11 +1,13 @@
-"""A ledger in a file: SQLite, in WAL mode, each commit on disk before it counts."""
+"""A ledger in a file: SQLite, in WAL mode, each commit on disk before it counts.
+
+SQLAlchemy writes the SQL. Running it through SQLAlchemy takes five times as long as SQLite itself
+needs, so the statements of every charge go straight to SQLite's driver.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cache
@@ -15,17 +17,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import dialect
 
-from discreet.errors import EngineError, InvalidArgument, LedgerDamaged, Refused
+from discreet.errors import DiscreetError, EngineError, InvalidArgument, LedgerDamaged, Refused
 from discreet.ledger.head import Head, HeadFile, sync_folder
-from discreet.ledger.record import START
-from discreet.ledger.stores.store import (
-    VERSION,
-    Transaction,
-    check_version,
-    close_before_fork,
-    in_our_words,
-    statements,
-)
+from discreet.ledger.record import Row
+from discreet.ledger.stores.store import ADDED, APPEND, FROM, SAFE, VERSION, Store, Transaction
 
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "cell_size_check=ON", "trusted_schema=OFF")
 # Only SQLite's own tables and indexes begin with sqlite_; triggers and views are never its own.
@@ -35,49 +30,61 @@ _SHAPE = (
 )
 _MAGIC = b"SQLite format 3\0"
 _WAIT = 60  # seconds, for other programs; our own processes wait for the head's lock
+_BESIDE = ("", ".head", "-wal", "-shm", "-journal")  # after the name of the file
+_REASONS = {
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_READONLY": "it is read-only",
+    "SQLITE_PERM": "it is read-only",
+    "SQLITE_BUSY": "another program holds its lock",
+    "SQLITE_LOCKED": "another program holds its lock",
+    "SQLITE_IOERR": "the disk failed",
+    "SQLITE_CANTOPEN": "it cannot be opened",
+    "SQLITE_NOMEM": "there is no memory left",
+}
+# SQLite's codes for a file that is damaged; every other failure may be temporary.
+_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_CONSTRAINT", "SQLITE_SCHEMA")
 
 
-class SqliteStore:
+class SqliteStore(Store):
     """The database at a path, and ``path.head`` beside it.
 
     Writers hold the lock of the head's file from before the transaction until the head is
     written, so heads are written in the order of the records.
     """
 
-    def __init__(self, path: Path, *, create: bool) -> None:
-        self.path = path
-        self.name = str(path)
-        self.mutex = threading.RLock()
+    to_read, to_write = ("BEGIN",), ("BEGIN IMMEDIATE",)
+    raises = (sqlite3.Error, UnicodeDecodeError)  # the latter: names that are not text
+
+    def connect(self, location: str | os.PathLike[str]) -> sa.Engine:
+        self.path = Path(location).resolve()  # one name, one lock
+        self.name = str(self.path)
         self._wal = 0  # identifies the -wal file of this connection
-        self._head = HeadFile(path.with_name(path.name + ".head"))
+        self._head = HeadFile(self.path.with_name(self.path.name + ".head"))
         self._connection: sa.Connection | None = None
-        self._engine = self._connect()
-        weakref.finalize(self, self._engine.dispose)
-        close_before_fork(self)
-        try:
-            with in_our_words(self.name), self.mutex:
-                self._begin(create=create)
-                self._file = _file(self.name)
-        except BaseException:
-            self.close()
-            raise
+        engine = sa.create_engine(
+            sa.URL.create("sqlite", database=self.name),
+            poolclass=sa.StaticPool,
+            connect_args={"isolation_level": None, "check_same_thread": False, "timeout": _WAIT},
+        )
+        sa.event.listen(engine, "connect", _prepare)
+        sa.event.listen(engine, "begin", _announce)
+        return engine
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """A read-only transaction. The head is read first, so it is never ahead of the records."""
-        with in_our_words(self.name), self._here():
+        with self.in_our_words(), self._here():
             with open(self._head.path, "rb") as file:
                 head = self._head.read(file.fileno())
-            with self._transaction("BEGIN") as connection:
-                yield Transaction(connection, self._present(head))
+            with self.transaction(self.to_read) as connection:
+                yield Transaction(self, connection, self._present(head))
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
-        """A transaction that may add records, while nobody else writes."""
-        with in_our_words(self.name), self._here(), self._head.locked() as file:
+        with self.in_our_words(), self._here(), self._head.locked() as file:
             head = self._present(self._head.read(file))
-            with self._transaction("BEGIN IMMEDIATE") as connection:
-                transaction = Transaction(connection, head)
+            with self.transaction(self.to_write) as connection:
+                transaction = Transaction(self, connection, head)
                 yield transaction
             self._check_kept()
             if transaction.following is not None:
@@ -90,13 +97,79 @@ class SqliteStore:
         self._connection, self._wal = None, 0
         self._engine.dispose()
 
+    @classmethod
+    def files(cls, location: str) -> tuple[str, ...]:
+        """The database, its head, and what SQLite keeps beside it."""
+        return tuple(f"{location}{ending}" for ending in _BESIDE)
+
+    @classmethod
+    def is_there(cls, location: str) -> bool:
+        """Is there such a file, or its head?"""
+        return any(Path(file).exists() for file in cls.files(location)[:2])
+
+    @classmethod
+    def is_another_file(cls, location: str) -> bool:
+        """Is it no database? One that has a head beside it is a damaged ledger."""
+        path, head = map(Path, cls.files(location)[:2])
+        return path.exists() and not head.exists() and not (path.is_file() and _is_journal(path))
+
+    # -- statements ------------------------------------------------------------------------------
+
+    @classmethod
+    def tables(cls, version: int) -> tuple[sa.Table, ...]:
+        return ADDED[version]  # the head is in a file of its own
+
+    @classmethod
+    def guards(cls, version: int) -> Iterator[str]:
+        for table in ADDED[version]:
+            for verb in ("update", "delete"):
+                yield (
+                    f"CREATE TRIGGER {table.name}_no_{verb} BEFORE {verb.upper()} ON {table.name} "
+                    f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END"
+                )
+        # INSERT OR REPLACE deletes without a delete trigger, so no existing key may be inserted
+        # again.
+        if version == 1:
+            yield (
+                "CREATE TRIGGER discreet_journal_in_order BEFORE INSERT ON discreet_journal "
+                "WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM discreet_journal) "
+                "OR EXISTS (SELECT 1 FROM discreet_journal WHERE token = NEW.token) "
+                "BEGIN SELECT RAISE(ABORT, 'discreet_journal is written in order'); END"
+            )
+            return
+        for table in ADDED[version]:
+            key = table.primary_key.columns.keys()[0]
+            yield (
+                f"CREATE TRIGGER {table.name}_once BEFORE INSERT ON {table.name} "
+                f"WHEN EXISTS (SELECT 1 FROM {table.name} WHERE {key} = NEW.{key}) "
+                f"BEGIN SELECT RAISE(ABORT, '{table.name} has it already'); END"
+            )
+
+    @contextmanager
+    def rows(self, connection: sa.Connection, first: int) -> Iterator[Iterator[Row]]:
+        with closing(_driver(connection).execute(_text(FROM), (first,))) as cursor:
+            yield cursor
+
+    def insert(self, connection: sa.Connection, row: Row) -> None:
+        _driver(connection).execute(_text(APPEND), row)
+
+    def failure(self, error: BaseException | None) -> DiscreetError:
+        code = getattr(error, "sqlite_errorname", "")
+        if code and not code.startswith(_DAMAGE):
+            reasons = (reason for start, reason in _REASONS.items() if code.startswith(start))
+            reason = next(reasons, f"SQLite says {code}")
+            return EngineError(f"the ledger {self.name} cannot be used: {reason}. {SAFE}")
+        return LedgerDamaged(
+            f"the ledger {self.name} is damaged or not a ledger: SQLite cannot read its file"
+            f"{f' ({code})' if code else ''}. Restore it, and its head, from a backup that is not "
+            "older than the last release"
+        )
+
     # -- opening ---------------------------------------------------------------------------------
 
     def _headless(self) -> LedgerDamaged:
-        with open(self.path, "rb") as file:
-            is_journal = file.read(len(_MAGIC)) == _MAGIC
         name, head = self.path.name, self._head.path.name
-        if is_journal:
+        if _is_journal(self.path):
             return LedgerDamaged(
                 f"the head of the ledger, {head}, is missing: without it nobody "
                 "can say whether charges are missing too. Restore it, or the ledger and its head"
@@ -105,6 +178,11 @@ class SqliteStore:
             f"{name} is not a ledger, or is damaged, and has no head, {head}. For a new ledger "
             "name another file; if this was one, restore the ledger and its head"
         )
+
+    def begin(self, *, create: bool) -> None:
+        """Check the file and its head, or make them."""
+        self._begin(create=create)
+        self._file = _file(self.name)
 
     def _begin(self, *, create: bool) -> None:
         journal, head = _is_there(self.path), self._head.path.exists()
@@ -118,7 +196,7 @@ class SqliteStore:
         if journal and not head:
             raise self._headless()
         if not create and not head:
-            raise self._none("there is none")
+            raise self.missing("the path of a ledger", "where there is none")
         if not self.path.parent.is_dir():
             raise InvalidArgument(
                 name="ledger",
@@ -137,8 +215,8 @@ class SqliteStore:
                     f"{present.number:,} records: restore it from a backup"
                 )
             if not create:
-                raise self._none("one was begun and never finished")
-            self._create(file, present)
+                raise self.missing("the path of a ledger", "where one was begun and never finished")
+            self._make(file, present)
 
     def _open(self, present: Head) -> bool:
         """Check the file that is there; false if its creation was never finished."""
@@ -153,39 +231,46 @@ class SqliteStore:
                 f"anyone on this machine may write to the ledger {self.name}: "
                 f"chmod o-w {self.path.name} first"
             )
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with self.transaction(self.to_write) as connection:
             if not present.number and not sa.inspect(connection).get_table_names():
                 return False
-            _check_tables(connection)
-            check_version(Transaction(connection, present), self.name)
+            self.check_guards(connection, VERSION)
+            Transaction(self, connection, present).check_version()
             return True
 
-    def _create(self, file: int, present: Head | None) -> None:
+    def _make(self, file: int, present: Head | None) -> None:
         """Write the head first: then a ledger without a head is never a new one, even if creation
         was cut off by a crash."""
         if present is None:
-            present = Head(os.urandom(16).hex(), 0, START)
+            present = Head.begun()
             self._head.write(file, present)
         if not self.path.exists():
             # Only if it is missing: closing a file that SQLite has open would drop its locks.
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         sync_folder(self.path.parent)
-        with self._transaction("BEGIN IMMEDIATE") as connection:
-            Transaction(connection, present).upgrade(0)
-
-    def _none(self, why: str) -> InvalidArgument:
-        return InvalidArgument(
-            name="ledger",
-            expected="the path of a ledger",
-            given=f"{self.name}, where {why}",
-            hint="pass create=True to start one. If there was one, restore it: starting anew "
-            "would forget what was spent",
-        )
+        with self.transaction(self.to_write) as connection:
+            Transaction(self, connection, present).upgrade(0)
 
     def _present(self, head: Head | None) -> Head:
         if head is None:
             raise LedgerDamaged(f"the head of the ledger, {self._head.path.name}, is empty")
         return head
+
+    def check_guards(self, connection: sa.Connection, version: int) -> None:
+        """Tables and triggers must be exactly those of a version up to this one."""
+        found = frozenset(map(tuple, connection.exec_driver_sql(_SHAPE)))
+        version = max((v for v in range(1, version + 1) if _schema(v) <= found), default=0)
+        if version == 0:
+            raise LedgerDamaged("this file has none of a ledger's tables, or not all of them")
+        strange = sorted(str(item[1]) for item in found - _schema(version))
+        later = connection.exec_driver_sql("SELECT max(version) FROM discreet_schema").scalar()
+        if strange and int(later or 0) <= VERSION:
+            names = ", ".join(strange)
+            raise LedgerDamaged(
+                f"the ledger's file has tables or triggers that are not its own: {names}"
+            )
+        if connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() != "ok":
+            raise LedgerDamaged("SQLite finds the ledger's file damaged: restore it from a backup")
 
     # -- the connection --------------------------------------------------------------------------
 
@@ -204,16 +289,6 @@ class SqliteStore:
                 "ledger's files while a session has it open"
             )
 
-    def _connect(self) -> sa.Engine:
-        engine = sa.create_engine(
-            sa.URL.create("sqlite", database=str(self.path)),
-            poolclass=sa.StaticPool,
-            connect_args={"isolation_level": None, "check_same_thread": False, "timeout": _WAIT},
-        )
-        sa.event.listen(engine, "connect", _prepare)
-        sa.event.listen(engine, "begin", _announce)
-        return engine
-
     @contextmanager
     def _here(self) -> Iterator[None]:
         """Let one thread in at a time, and only if the file is still the one that was opened."""
@@ -226,7 +301,7 @@ class SqliteStore:
             yield
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sa.Connection]:
+    def transaction(self, begin: tuple[str, ...]) -> Iterator[sa.Connection]:
         if self._connection is None:
             self._connection = self._engine.connect()
         connection = self._connection
@@ -253,31 +328,29 @@ def _is_there(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
+def _is_journal(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
 def _prepare(connection: Any, _: object) -> None:
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
 
 def _announce(connection: sa.Connection) -> None:
-    driver: Any = connection.connection.dbapi_connection
-    driver.execute(connection.info["begin"])
+    for statement in connection.info["begin"]:
+        _driver(connection).execute(statement)
 
 
-def _check_tables(connection: sa.Connection) -> None:
-    """Tables and triggers must be exactly ours: without one, a record may have been changed."""
-    found = frozenset(map(tuple, connection.exec_driver_sql(_SHAPE)))
-    version = max((v for v in range(1, VERSION + 1) if _schema(v) <= found), default=0)
-    if version == 0:
-        raise LedgerDamaged("this file has none of a ledger's tables, or not all of them")
-    strange = sorted(str(item[1]) for item in found - _schema(version))
-    later = connection.exec_driver_sql("SELECT max(version) FROM discreet_schema").scalar()
-    if strange and int(later or 0) <= VERSION:
-        raise LedgerDamaged(
-            f"the ledger's file has tables or triggers that are not its own: {', '.join(strange)}"
-        )
-    found_flaws = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-    if found_flaws != "ok":
-        raise LedgerDamaged("SQLite finds the ledger's file damaged: restore it from a backup")
+def _driver(connection: sa.Connection) -> Any:
+    return connection.connection.dbapi_connection
+
+
+@cache
+def _text(statement: sa.Select[Any] | sa.Insert) -> str:
+    """A statement as SQLite's driver takes it, with question marks."""
+    return str(statement.compile(dialect=dialect()))
 
 
 @cache
@@ -285,6 +358,6 @@ def _schema(version: int) -> frozenset[tuple[str, str, str]]:
     """What the tables of a version look like to SQLite."""
     with closing(sqlite3.connect(":memory:")) as memory:
         for each in range(1, version + 1):
-            for statement in statements(dialect(), each):
+            for statement in SqliteStore.statements(dialect(), each):
                 memory.execute(statement)
         return frozenset(map(tuple, memory.execute(_SHAPE)))

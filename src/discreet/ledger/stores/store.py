@@ -1,31 +1,30 @@
-"""What every database of a ledger shares: its tables, and what one transaction reads and writes.
+"""What every database of a ledger shares: its tables, one transaction, and how it is opened.
 
 Each version of the tables only adds to the one before. A new ledger runs through all versions, an
 old one through those that it lacks, in one transaction with a record that says so; existing tables
 are never rewritten. A change to the form of records or answers is a new version too. Triggers keep
 the tables append-only.
 
-The error messages of databases and disks may quote what was written, so they are not passed on.
+A `Store` is one kind of database. What it does by default is portable SQL, written by SQLAlchemy,
+with the head in a table beside the journal; a member of the set says what is different.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
+import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
-from functools import cache
-from typing import Any, Final, Protocol
-from weakref import WeakSet
+from contextlib import AbstractContextManager, contextmanager
+from typing import ClassVar, Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.schema import CreateTable
 
-from discreet.errors import DiscreetError, EngineError, LedgerDamaged, Refused
+from discreet.errors import DiscreetError, EngineError, InvalidArgument, LedgerDamaged, Refused
 from discreet.ledger.head import Head
-from discreet.ledger.record import Record
+from discreet.ledger.record import Record, Row
 
 # -- tables, version by version --------------------------------------------------------------------
 
@@ -73,103 +72,18 @@ head_table: Final = sa.Table(
 )
 
 VERSION: Final = 3
-_ADDED: Final = {1: (schema_table, journal_table), 2: (replies_table,), 3: (seals_table,)}
-
-# What PostgreSQL runs when a trigger fires; `triggers` says which one runs where.
-FUNCTIONS: Final = {
-    "discreet_append_only": "BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END",
-    "discreet_in_order": (
-        "BEGIN IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM discreet_journal) THEN "
-        "RAISE EXCEPTION 'discreet_journal is written in order'; END IF; RETURN NEW; END"
-    ),
-    "discreet_head_grows": (
-        "BEGIN IF NEW.number <= OLD.number THEN RAISE EXCEPTION 'the head only grows'; END IF; "
-        "RETURN NEW; END"
-    ),
-}
-
-
-def table_names(version: int) -> list[str]:
-    """The tables of a version."""
-    return [table.name for v, added in _ADDED.items() if v <= version for table in added]
-
-
-def statements(dialect: sa.Dialect, version: int) -> Iterator[str]:
-    """The statements that bring a database from the version before to this one."""
-    for table in _ADDED[version]:
-        yield str(CreateTable(table).compile(dialect=dialect)).strip()
-    if dialect.name == "sqlite":
-        yield from _sqlite_triggers(version)
-    else:
-        yield from _postgresql_triggers(dialect, version)
-
-
-def _sqlite_triggers(version: int) -> Iterator[str]:
-    for table in _ADDED[version]:
-        for verb in ("update", "delete"):
-            yield (
-                f"CREATE TRIGGER {table.name}_no_{verb} BEFORE {verb.upper()} ON {table.name} "
-                f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END"
-            )
-    # INSERT OR REPLACE deletes without a delete trigger, so no existing key may be inserted again.
-    if version == 1:
-        yield (
-            "CREATE TRIGGER discreet_journal_in_order BEFORE INSERT ON discreet_journal "
-            "WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM discreet_journal) "
-            "OR EXISTS (SELECT 1 FROM discreet_journal WHERE token = NEW.token) "
-            "BEGIN SELECT RAISE(ABORT, 'discreet_journal is written in order'); END"
-        )
-    else:
-        for table in _ADDED[version]:
-            key = table.primary_key.columns.keys()[0]
-            yield (
-                f"CREATE TRIGGER {table.name}_once BEFORE INSERT ON {table.name} "
-                f"WHEN EXISTS (SELECT 1 FROM {table.name} WHERE {key} = NEW.{key}) "
-                f"BEGIN SELECT RAISE(ABORT, '{table.name} has it already'); END"
-            )
-
-
-def triggers(version: int) -> dict[tuple[str, str], str]:
-    """The triggers that keep PostgreSQL's tables append-only: (table, events) to function."""
-    change, remove = "UPDATE OR DELETE OR TRUNCATE", "DELETE OR TRUNCATE"
-    kept = {
-        ("discreet_journal", "INSERT"): "discreet_in_order",
-        ("discreet_head", "UPDATE"): "discreet_head_grows",
-        ("discreet_head", remove): "discreet_append_only",
-    }
-    return kept | {(table, change): "discreet_append_only" for table in table_names(version)}
-
-
-def trigger_name(table: str, events: str) -> str:
-    """The name of a trigger in PostgreSQL."""
-    return f"{table}_on_{events.lower().replace(' or ', '_')}"
-
-
-def _postgresql_triggers(dialect: sa.Dialect, version: int) -> Iterator[str]:
-    if version == 1:
-        for name, body in FUNCTIONS.items():
-            yield f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$"
-        yield str(CreateTable(head_table).compile(dialect=dialect))
-    before = triggers(version - 1) if version > 1 else {}
-    for (table, events), function in triggers(version).items():
-        if (table, events) not in before:
-            each = "ROW" if "TRUNCATE" not in events else "STATEMENT"
-            yield (
-                f"CREATE TRIGGER {trigger_name(table, events)} BEFORE {events} ON {table} "
-                f"FOR EACH {each} EXECUTE FUNCTION {function}()"
-            )
+ADDED: Final = {1: (schema_table, journal_table), 2: (replies_table,), 3: (seals_table,)}
 
 
 # -- one transaction -------------------------------------------------------------------------------
 
 
-Row = tuple[int, str | None, str, str, str]
-
-_FROM: Final = (
+FROM: Final = (
     sa.select(journal_table)
     .where(journal_table.c.number >= sa.bindparam("first"))
     .order_by("number")
 )
+APPEND: Final = journal_table.insert()
 _ONE: Final = sa.select(journal_table).where(journal_table.c.number == sa.bindparam("number"))
 _TOKEN: Final = sa.select(journal_table).where(journal_table.c.token == sa.bindparam("token"))
 _REPLY: Final = sa.select(replies_table.c.content).where(
@@ -178,44 +92,22 @@ _REPLY: Final = sa.select(replies_table.c.content).where(
 _SEAL: Final = sa.select(seals_table.c.signature).where(
     seals_table.c.number == sa.bindparam("number")
 )
-_APPEND: Final = journal_table.insert()
-_ADD_SEAL: Final = seals_table.insert()
 _AT_ONCE: Final = 10_000  # rows held in memory
 
 
-@cache
-def _text(statement: sa.Select[Any] | sa.Insert) -> str:
-    """A statement as SQLite's driver takes it, with question marks."""
-    return str(statement.compile(dialect=dialect()))
-
-
 class Transaction:
-    """A consistent view of the journal, and the records that are added at its end.
-
-    SQLAlchemy writes the SQL. Running it through SQLAlchemy takes five times as long as SQLite
-    itself needs, so the statements of every charge go straight to SQLite's driver.
-    """
+    """A consistent view of the journal, and the records that are added at its end."""
 
     newest: Final = VERSION  # the latest version that tables can be brought to
 
-    def __init__(self, connection: sa.Connection, head: Head) -> None:
-        self._connection = connection
-        self._driver: Any = (
-            connection.connection.dbapi_connection if connection.dialect.name == "sqlite" else None
-        )
+    def __init__(self, store: Store, connection: sa.Connection, head: Head) -> None:
+        self._store, self._connection = store, connection
         self.head = head  # as it was before
         self.following: Head | None = None  # as it will be, if something is added
 
-    @contextmanager
-    def rows(self, first: int) -> Iterator[Iterator[Row]]:
+    def rows(self, first: int) -> AbstractContextManager[Iterator[Row]]:
         """The records from this number on, in order, one at a time."""
-        if self._driver is not None:
-            with closing(self._driver.execute(_text(_FROM), (first,))) as cursor:
-                yield cursor
-            return
-        options = {"yield_per": _AT_ONCE} if first == 1 else {}
-        with self._connection.execute(_FROM, {"first": first}, execution_options=options) as found:
-            yield (row for part in found.partitions(_AT_ONCE) for row in part)
+        return self._store.rows(self._connection, first)
 
     def row(self, number: int) -> Row | None:
         """One record."""
@@ -236,14 +128,10 @@ class Transaction:
 
     def append(self, record: Record, following: Head, seal: str | None) -> None:
         """Add a record, with its signature if there is a key; ``following`` is the new head."""
-        if self._driver is not None:
-            self._driver.execute(_text(_APPEND), record.row)
-        else:
-            names = journal_table.c.keys()
-            self._connection.execute(_APPEND, dict(zip(names, record.row, strict=True)))
+        self._store.insert(self._connection, record)
         if seal is not None:
             sealed = {"number": record.number, "signature": seal}
-            self._connection.execute(_ADD_SEAL, sealed)
+            self._connection.execute(seals_table.insert(), sealed)
         self.following = following
 
     def add_reply(self, charge: int, content: bytes) -> None:
@@ -258,111 +146,226 @@ class Transaction:
             self._connection.execute(sa.select(sa.func.max(schema_table.c.version))).scalar() or 0
         )
 
+    def check_version(self) -> None:
+        """Refuse a ledger from a later version."""
+        version = self.version()
+        if version > VERSION:
+            raise Refused(
+                f"the ledger {self._store.name} was written by a later version of discreet (tables "
+                f"of version {version}, and this one knows {VERSION}): update discreet to open it"
+            )
+
     def upgrade(self, present: int, wanted: int = VERSION) -> None:
         """Bring the tables to a later version."""
         for version in range(present + 1, wanted + 1):
-            for statement in statements(self._connection.dialect, version):
+            for statement in self._store.statements(self._connection.dialect, version):
                 self._connection.execute(sa.text(statement))
             self._connection.execute(schema_table.insert(), {"version": version})
 
 
-def check_version(transaction: Transaction, name: str) -> None:
-    """Refuse a ledger from a later version."""
-    version = transaction.version()
-    if version > VERSION:
-        raise Refused(
-            f"the ledger {name} was written by a later version of discreet (tables of version "
-            f"{version}, and this one knows {VERSION}): update discreet to open it"
-        )
+# -- one kind of database --------------------------------------------------------------------------
 
 
-class Store(Protocol):
-    """A database with a journal, and the head beside it."""
-
-    @property
-    def name(self) -> str:
-        """Where it is, without a password."""
-        ...
-
-    def reading(self) -> AbstractContextManager[Transaction]:
-        """A read-only transaction on the journal."""
-        ...
-
-    def writing(self) -> AbstractContextManager[Transaction]:
-        """A transaction that may add records, while nobody else writes. If it ends without an
-        error, the records are durable and the head is written."""
-        ...
-
-    def close(self) -> None:
-        """Close the connection to the database."""
-        ...
-
-
-# -- failures, in our words ------------------------------------------------------------------------
-
-
-_SAFE = (
+SAFE: Final = (
     "Nothing was released. A charge that was being written may have been recorded or not; what "
     "was recorded before stands"
 )
-_SQLITE = {
-    "SQLITE_FULL": "the disk is full",
-    "SQLITE_READONLY": "it is read-only",
-    "SQLITE_PERM": "it is read-only",
-    "SQLITE_BUSY": "another program holds its lock",
-    "SQLITE_LOCKED": "another program holds its lock",
-    "SQLITE_IOERR": "the disk failed",
-    "SQLITE_CANTOPEN": "it cannot be opened",
-    "SQLITE_NOMEM": "there is no memory left",
-}
 
 
-# SQLite's codes for a file that is damaged; every other failure may be temporary.
-_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_CONSTRAINT", "SQLITE_SCHEMA")
+class Store(ABC):
+    """A database with a journal, and the head beside it; used by one thread at a time.
 
+    The head is a row of its own, written in the transaction of the record, so the two never differ.
+    """
 
-@contextmanager
-def in_our_words(name: str) -> Iterator[None]:
-    """Turn whatever a database or disk raises inside this block into one of our errors."""
-    found: list[DiscreetError] = []
-    try:
-        yield
-    except sa.exc.DBAPIError as error:
-        found.append(_database(name, error.orig))
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: names that are not text
-        found.append(_database(name, error))
-    except sa.exc.SQLAlchemyError:
-        found.append(EngineError(f"the ledger {name} cannot be used now. {_SAFE}"))
-    except OSError as error:
-        found.append(_disk(name, error))
-    if found:
+    #: The statements that begin a transaction: one that makes or opens the tables, one that reads
+    #: head and journal as of one moment, one that keeps every other writer out until it is durable.
+    opening: ClassVar[tuple[str, ...]] = ()
+    to_read: ClassVar[tuple[str, ...]] = ()
+    to_write: ClassVar[tuple[str, ...]]
+    #: What the driver raises where it is called directly, and not by SQLAlchemy.
+    raises: ClassVar[tuple[type[Exception], ...]] = ()
+
+    name: str  #: where it is, without a password
+
+    def __init__(self, location: str | os.PathLike[str], *, create: bool) -> None:
+        self.mutex = threading.RLock()
+        self._engine = self.connect(location)
+        weakref.finalize(self, self._engine.dispose)
+        _LIVE.add(self)
         try:
-            raise found[0]
-        except DiscreetError as ours:
-            ours.__context__ = None  # what the database said may quote what was written
+            with self.in_our_words(), self.mutex:
+                self.begin(create=create)
+        except BaseException:
+            self.close()
             raise
 
+    # -- what each kind says for itself ----------------------------------------------------------
 
-def _database(name: str, error: BaseException | None) -> DiscreetError:
-    if not isinstance(error, sqlite3.Error | UnicodeDecodeError):
+    @abstractmethod
+    def connect(self, location: str | os.PathLike[str]) -> sa.Engine:
+        """Read the location, set ``name``, and return an engine, which connects on first use."""
+
+    @classmethod
+    @abstractmethod
+    def guards(cls, version: int) -> Iterator[str]:
+        """The statements that keep the tables of a version append-only, the journal in order and
+        the head growing, whoever writes to them."""
+
+    @abstractmethod
+    def check_guards(self, connection: sa.Connection, version: int) -> None:
+        """Refuse tables whose guards are not as ``guards`` made them: without one, a record may
+        have been changed."""
+
+    def failure(self, error: BaseException | None) -> DiscreetError:
+        """What the driver raised, in our words. Its own may quote what was written."""
         state = getattr(error, "sqlstate", None)
         reason = f"failed (SQLSTATE {state})" if state else "is away, or refuses the connection"
-        return EngineError(f"the database of the ledger {name} {reason}. {_SAFE}")
-    code = getattr(error, "sqlite_errorname", "")
-    if code and not code.startswith(_DAMAGE):
-        reasons = (reason for start, reason in _SQLITE.items() if code.startswith(start))
-        reason = next(reasons, f"SQLite says {code}")
-        return EngineError(f"the ledger {name} cannot be used: {reason}. {_SAFE}")
-    return LedgerDamaged(
-        f"the ledger {name} is damaged or not a ledger: SQLite cannot read its file"
-        f"{f' ({code})' if code else ''}. Restore it, and its head, from a backup that is not "
-        "older than the last release"
-    )
+        return EngineError(f"the database of the ledger {self.name} {reason}. {SAFE}")
+
+    @classmethod
+    def tables(cls, version: int) -> tuple[sa.Table, ...]:
+        """The tables that a version adds."""
+        return (*ADDED[version], head_table) if version == 1 else ADDED[version]
+
+    @contextmanager
+    def rows(self, connection: sa.Connection, first: int) -> Iterator[Iterator[Row]]:
+        """The records from this number on."""
+        options = {"yield_per": _AT_ONCE} if first == 1 else {}
+        with connection.execute(FROM, {"first": first}, execution_options=options) as found:
+            yield (row for part in found.partitions(_AT_ONCE) for row in part)
+
+    def insert(self, connection: sa.Connection, row: Row) -> None:
+        """Add a row to the journal."""
+        connection.execute(APPEND, dict(zip(journal_table.c.keys(), row, strict=True)))
+
+    # -- before it is opened ---------------------------------------------------------------------
+
+    @classmethod
+    def files(cls, location: str) -> tuple[str, ...]:
+        """The files of a ledger, its own first, that nothing else may overwrite; none on a server.
+        A location with files has no password."""
+        return ()
+
+    @classmethod
+    def is_there(cls, location: str) -> bool:
+        """Is there a ledger, or what is left of one? On a server only opening it can tell."""
+        return True
+
+    @classmethod
+    def is_another_file(cls, location: str) -> bool:
+        """Is something there that is not a ledger, not even a damaged one?"""
+        return False
+
+    # -- transactions ----------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        """A read-only transaction on the journal."""
+        with self.in_our_words(), self.transaction(self.to_read) as connection:
+            yield Transaction(self, connection, _head(connection))
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """A transaction that may add records, while nobody else writes. If it ends without an
+        error, the records are durable and the head is written."""
+        with self.in_our_words(), self.transaction(self.to_write) as connection:
+            transaction = Transaction(self, connection, _head(connection))
+            yield transaction
+            if (following := transaction.following) is not None:
+                values = {"number": following.number, "document": following.to_text()}
+                connection.execute(head_table.update().values(values))
+
+    def close(self) -> None:
+        """Disconnect from the database; the next use connects again."""
+        self._engine.dispose()
+
+    @contextmanager
+    def transaction(self, begin: tuple[str, ...]) -> Iterator[sa.Connection]:
+        """One transaction, from these statements to its commit."""
+        with self.mutex, self._engine.begin() as connection:
+            for statement in begin:
+                connection.exec_driver_sql(statement)
+            yield connection
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    def begin(self, *, create: bool) -> None:
+        """Check what is there, or make it."""
+        with self.transaction(self.opening) as connection:
+            first, every = self.table_names(1), self.table_names(VERSION)
+            there = {*sa.inspect(connection).get_table_names()} & every
+            if not there:
+                self._create(connection, create=create)
+            elif missing := first - there:
+                names = ", ".join(sorted(missing))
+                raise LedgerDamaged(f"the ledger {self.name} has lost its tables {names}")
+            transaction = Transaction(self, connection, _head(connection))
+            self.check_guards(connection, min(transaction.version(), VERSION))
+            transaction.check_version()
+
+    def _create(self, connection: sa.Connection, *, create: bool) -> None:
+        if not create:
+            raise self.missing("the address of a database with a ledger", "which has none")
+        begun = Head.begun()
+        Transaction(self, connection, begun).upgrade(0)
+        values = {"one": 1, "number": 0, "document": begun.to_text()}
+        connection.execute(head_table.insert(), values)
+
+    def missing(self, expected: str, why: str) -> InvalidArgument:
+        """The error where there is no ledger, and none is to be made."""
+        return InvalidArgument(
+            name="ledger",
+            expected=expected,
+            given=f"{self.name}, {why}",
+            hint="pass create=True to start one. If there was one, restore it: starting anew "
+            "would forget what was spent",
+        )
+
+    @classmethod
+    def table_names(cls, version: int) -> set[str]:
+        """All tables of a version."""
+        return {table.name for each in range(1, version + 1) for table in cls.tables(each)}
+
+    @classmethod
+    def statements(cls, dialect: sa.Dialect, version: int) -> Iterator[str]:
+        """The statements that bring a database from the version before to this one."""
+        for table in cls.tables(version):
+            yield str(CreateTable(table).compile(dialect=dialect)).strip()
+        yield from cls.guards(version)
+
+    # -- failures --------------------------------------------------------------------------------
+
+    @contextmanager
+    def in_our_words(self) -> Iterator[None]:
+        """Turn whatever a database or disk raises inside this block into one of our errors."""
+        found: list[DiscreetError] = []
+        try:
+            yield
+        except sa.exc.DBAPIError as error:
+            found.append(self.failure(error.orig))
+        except self.raises as error:
+            found.append(self.failure(error))
+        except sa.exc.SQLAlchemyError:
+            found.append(EngineError(f"the ledger {self.name} cannot be used now. {SAFE}"))
+        except OSError as error:
+            reason = (error.strerror or "the disk failed").lower()
+            found.append(EngineError(f"the ledger {self.name} cannot be used: {reason}. {SAFE}"))
+        if found:
+            try:
+                raise found[0]
+            except DiscreetError as ours:
+                ours.__context__ = None  # what the database said may quote what was written
+                raise
 
 
-def _disk(name: str, error: OSError) -> DiscreetError:
-    reason = error.strerror or "the disk failed"
-    return EngineError(f"the ledger {name} cannot be used: {reason.lower()}. {_SAFE}")
+def _head(connection: sa.Connection) -> Head:
+    text = connection.execute(sa.select(head_table.c.document)).scalar()
+    try:
+        return Head.from_text(str(text))
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise LedgerDamaged("the head of the ledger cannot be read: restore the database")
 
 
 # -- no connection survives a fork -----------------------------------------------------------------
@@ -372,23 +375,8 @@ def _disk(name: str, error: OSError) -> DiscreetError:
 # locks. So every store closes its connection before a fork, and opens one when it is next used.
 
 
-class Connected(Protocol):
-    """A store with a connection, used by one thread at a time."""
-
-    mutex: threading.RLock
-
-    def close(self) -> None:
-        """Close the connection; the next use opens one."""
-        ...
-
-
-_LIVE: WeakSet[Connected] = WeakSet()
-_HELD: list[Connected] = []
-
-
-def close_before_fork(store: Connected) -> None:
-    """Register a store, so that its connection is closed before every fork."""
-    _LIVE.add(store)
+_LIVE: weakref.WeakSet[Store] = weakref.WeakSet()
+_HELD: list[Store] = []
 
 
 def _before() -> None:
