@@ -26,14 +26,12 @@ from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees import Guarantee
 from discreet.hints import meant, spelled
 from discreet.mechanisms.statistical_queries import (
-    EXAMPLE,
     UNIT,
     Records,
     StatisticalQueries,
-    check_column_function,
+    check_query,
     read_sample,
-    sum_of_column,
-    sum_of_records,
+    sum_of,
 )
 from discreet.noise.entropy import source
 from discreet.numeric.exact import Number
@@ -159,7 +157,7 @@ class Analyst:
         number counts as 0; the population's mean is that of the same clamped φ. Refused after the
         last question.
         """
-        check_query(phi, vectorized=vectorized, nothing=self._nothing)
+        check_query(phi, self._nothing, vectorized=vectorized, hint="make the sample an array")
         turn = self._turns.take()  # charged before any record is read, and never taken back
         value = float(self._ask(phi, vectorized, turn))
         answer = PopulationAnswer(
@@ -347,35 +345,13 @@ class ExactMeans:
     """
 
     def __init__(self, sample: Records, *, parts: int) -> None:
-        StatisticalQueries(sample, sigma=1)  # refuses what is not a sample
         self._rows = _shuffled(sample) if parts > 1 else read_sample(sample)
         self._size = len(sample) // parts
 
     def mean(self, phi: Callable[[Any], Any], *, vectorized: bool, part: int) -> Fraction:
         """The mean over one part, each value rounded to a multiple of 2^−32."""
         rows = self._rows[part * self._size : (part + 1) * self._size]
-        if vectorized and isinstance(rows, np.ndarray):
-            total = sum_of_column(phi, rows)
-        else:
-            total = sum_of_records(phi, rows)
-        return Fraction(total, self._size * UNIT)
-
-
-def check_query(phi: Callable[[Any], Any], *, vectorized: bool, nothing: Records) -> None:
-    """Refuse what can be refused without looking at the records: φ is shown none of them."""
-    if not callable(phi):
-        given = InvalidArgument.describe_parameter(phi)
-        raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
-    if not vectorized:
-        return
-    if not isinstance(nothing, np.ndarray):
-        raise InvalidArgument(
-            name="vectorized",
-            expected="False for a sample that is not a NumPy array",
-            given="True",
-            hint="make the sample an array",
-        )
-    check_column_function(phi, nothing)
+        return Fraction(sum_of(phi, rows, vectorized=vectorized), self._size * UNIT)
 
 
 def rounded(mean: Fraction, levels: int) -> Fraction:

@@ -313,7 +313,7 @@ class Rungs:
     """The scores baseline, baseline + step, …, up to 1, for n records and k submissions.
 
     >>> rungs = Rungs(n=10**4, submissions=1000, failure=Fraction(1, 20), step=Fraction(1, 10))
-    >>> rungs.count, rungs.transcripts == sum(rungs.questions(j) for j in range(11))
+    >>> rungs.count, math.comb(1010, 11) == sum(rungs.questions(j) for j in range(11))
     (10, True)
     >>> low, high = rungs.interval(rung=7, rises=3)        # the best so far has reached 0.7
     >>> round(low, 3), round(high, 3)
@@ -338,11 +338,6 @@ class Rungs:
     def questions(self, rises: int) -> int:
         """N(j): how many different submissions there are after j rises."""
         return math.comb(self.submissions, rises + 1) * math.comb(self.count, rises)
-
-    @property
-    def transcripts(self) -> int:
-        """How many different submissions there are in all."""
-        return math.comb(self.submissions + self.count, self.count + 1)
 
     @cached_property
     def _exponents(self) -> list[float]:
@@ -401,13 +396,3 @@ def best_rungs(*, n: int, submissions: int, failure: Fraction, baseline: Fractio
             break
     assert best is not None
     return best
-
-
-def classic_error(*, n: int, submissions: int, failure: float, step: float) -> float:
-    """Blum and Hardt's own bound, η + √(((1/η + 2)·ln(4k/η) + 1 + ln(1/β))/(2n)).
-
-    >>> round(classic_error(n=10**4, submissions=1000, failure=0.05, step=0.1), 4)
-    0.181
-    """
-    exponent = (1 / step + 2) * math.log(4 * submissions / step) + 1 + math.log(1 / failure)
-    return step + math.sqrt(exponent / (2 * n))

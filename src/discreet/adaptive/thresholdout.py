@@ -61,14 +61,12 @@ from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import read_flag
 from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.mechanisms.statistical_queries import (
-    EXAMPLE,
     LARGEST_SAMPLE,
     UNIT,
     Records,
-    check_column_function,
+    check_query,
     read_sample,
-    sum_of_column,
-    sum_of_records,
+    sum_of,
 )
 from discreet.noise.additive import fine_exponent
 from discreet.numeric.exact import Number, non_negative, number
@@ -212,13 +210,15 @@ class Thresholdout:
         0. A ``guess``, from 0 to 1, takes the place of training's mean; it is needed where training
         is a number.
         """
-        self._check(phi, vectorized)
+        samples = [one for one in (self._training, self._holdout) if one is not None]
+        expected = "False for records that are not an array"
+        check_query(phi, *samples, vectorized=vectorized, expected=expected, hint="")
         target = self._target(phi, guess, vectorized)
         with self._lock:
             self._check_budget()
             self._asked += 1  # counted before any record of the holdout is read
             error = self._error  # of an answer after the hits so far
-            off = _total(phi, self._holdout, vectorized) - target
+            off = sum_of(phi, self._holdout, vectorized=vectorized) - target
             lead = self._lead(off)
             if lead is not None:
                 self._used += 1
@@ -258,26 +258,13 @@ class Thresholdout:
                 hint="as in ask(phi, guess=0.8)",
             )
         else:
-            mean = Fraction(_total(phi, self._training, vectorized), len(self._training) * UNIT)
+            total = sum_of(phi, self._training, vectorized=vectorized)
+            mean = Fraction(total, len(self._training) * UNIT)
         return math.floor(mean * self._n * UNIT + Fraction(1, 2))
 
     def _stated(self) -> float:
         """The width by privacy, one for all answers, or by counting, smaller after fewer hits."""
         return self.settings.counted(self._used) if self._counts else self.settings.by_privacy
-
-    def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
-        if not callable(phi):
-            given = InvalidArgument.describe_parameter(phi)
-            raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
-        for records in (self._training, self._holdout) if vectorized else ():
-            if isinstance(records, np.ndarray):
-                check_column_function(phi, records)
-            elif records is not None:
-                raise InvalidArgument(
-                    name="vectorized",
-                    expected="False for records that are not an array",
-                    given="True",
-                )
 
     def _check_budget(self) -> None:
         terms = self.settings.terms
@@ -360,12 +347,6 @@ class Thresholdout:
             f"Thresholdout(n={self._n:,}, error={self.error:.3g}, guarantee={self.guarantee!r}, "
             f"remaining={self.remaining:,}, remaining_hits={self.remaining_hits:,})"
         )
-
-
-def _total(phi: Callable[[Any], Any], records: Records, vectorized: bool) -> int:
-    if vectorized and isinstance(records, np.ndarray):
-        return sum_of_column(phi, records)
-    return sum_of_records(phi, records)
 
 
 def _read_threshold(threshold: Number) -> Fraction:

@@ -76,36 +76,15 @@ class StatisticalQueries:
         ``vectorized=True`` it takes an array of rows and returns a number for each, which is much
         faster; it must treat them one by one, so that no row's number depends on another row.
         """
-        self._check(phi, vectorized)
+        check_query(phi, self._sample, vectorized=vectorized)
         with self._lock:  # counted before any record is read, and never taken back
             self._asked += 1
-        total = self._sum(phi, vectorized)
+        total = sum_of(phi, self._sample, vectorized=vectorized)
         return float(self._noise.release(total) / (self._n * UNIT))
 
     def release(self, phi: Callable[[Any], Any], *, vectorized: bool = False) -> float:
         """The same as ``ask(phi)``, by the name that all mechanisms share."""
         return self.ask(phi, vectorized=vectorized)
-
-    def _sum(self, phi: Callable[[Any], Any], vectorized: bool) -> int:
-        if vectorized and isinstance(self._sample, np.ndarray):
-            return sum_of_column(phi, self._sample)
-        return sum_of_records(phi, self._sample)
-
-    def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
-        """Refuse what can be refused without looking at the records."""
-        if not callable(phi):
-            given = InvalidArgument.describe_parameter(phi)
-            raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
-        if not vectorized:
-            return
-        if not isinstance(self._sample, np.ndarray):
-            raise InvalidArgument(
-                name="vectorized",
-                expected="False for a sample that is not a NumPy array",
-                given="True",
-                hint="make the sample an array, of a dtype that does not depend on its records",
-            )
-        check_column_function(phi, self._sample)
 
     @property
     def n(self) -> int:
@@ -273,7 +252,32 @@ UNIT: Final = 1 << 32  # the value 1, in steps
 _NUMBERS: Final[Any] = (Real, np.bool_)  # NumPy registers its own integers and floats as Real
 
 
-EXAMPLE: Final = "as in lambda age: age > 60"
+def check_query(
+    phi: Callable[[Any], Any],
+    *samples: Records,
+    vectorized: bool,
+    expected: str = "False for a sample that is not a NumPy array",
+    hint: str = "make the sample an array, of a dtype that does not depend on its records",
+) -> None:
+    """Refuse what can be refused without looking at the records: φ is shown none of them."""
+    if not callable(phi):
+        raise InvalidArgument(
+            name="phi",
+            expected="a function",
+            given=InvalidArgument.describe_parameter(phi),
+            hint="as in lambda age: age > 60",
+        )
+    for sample in samples if vectorized else ():
+        if not isinstance(sample, np.ndarray):
+            raise InvalidArgument(name="vectorized", expected=expected, given="True", hint=hint)
+        check_column_function(phi, sample)
+
+
+def sum_of(phi: Callable[[Any], Any], records: Records, *, vectorized: bool) -> int:
+    """Return the sum for a function of one record, or of arrays of them."""
+    if vectorized and isinstance(records, np.ndarray):
+        return sum_of_column(phi, records)
+    return sum_of_records(phi, records)
 
 
 def sum_of_records(phi: Callable[[Any], Any], records: Iterable[Any]) -> int:
