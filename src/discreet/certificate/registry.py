@@ -8,9 +8,9 @@ administrative. What a certificate cannot know (who publishes, what for, which r
 
 from __future__ import annotations
 
-import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -20,7 +20,7 @@ from discreet.errors import InvalidArgument, one_line
 from discreet.numeric.exact import number, round_up
 from discreet.query.numerals import short
 
-# -- YAML of maps, lists, texts and numbers: scalars are JSON --------------------------------------
+# -- YAML ------------------------------------------------------------------------------------------
 
 
 def yaml_text(document: dict[str, Any]) -> str:
@@ -33,32 +33,25 @@ def yaml_text(document: dict[str, Any]) -> str:
       - epsilon: 0.5
       - epsilon: 1.0e-06
     """
-    return "".join(f"{line}\n" for line in _block(document))
+    import yaml
 
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc]
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
+            return super().increase_indent(flow, False)
 
-def _block(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from _entry(f"{name}:", each)
-        return
-    for each in value:
-        if isinstance(each, dict) and each:
-            first, *rest = _block(each)
-            yield f"- {first}"
-            yield from (f"  {line}" for line in rest)
-        else:
-            yield from _entry("-", each)
+        def represent_str(self, text: str) -> Any:
+            style = "|" if _is_literal(text) else '"'
+            return self.represent_scalar("tag:yaml.org,2002:str", text, style)
 
+        def represent_dict(self, data: dict[str, Any]) -> Any:
+            node = super().represent_dict(data.items())
+            for name, _ in node.value:
+                name.style = None
+            return node
 
-def _entry(head: str, value: Any) -> Iterator[str]:
-    if isinstance(value, dict | list) and value:
-        yield head
-        yield from (f"  {line}" for line in _block(value))
-    elif isinstance(value, str) and _is_literal(value):
-        yield f"{head} |-"
-        yield from (f"  {line}" for line in value.split("\n"))
-    else:
-        yield f"{head} {_scalar(value)}"
+    Dumper.add_representer(str, Dumper.represent_str)
+    Dumper.add_representer(dict, Dumper.represent_dict)
+    return str(yaml.dump(document, Dumper=Dumper, width=math.inf, allow_unicode=True))
 
 
 def _is_literal(text: str) -> bool:
@@ -67,14 +60,6 @@ def _is_literal(text: str) -> bool:
     return len(lines) > 1 and all(
         line.isprintable() and line.strip() and not line[0].isspace() for line in lines
     )
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, float):
-        # YAML 1.1 wants a point in a number with an exponent, or takes it for text.
-        digits, e, exponent = repr(value).partition("e")
-        return f"{digits if '.' in digits or not e else f'{digits}.0'}{e}{exponent}"
-    return json.dumps(value, ensure_ascii=False)
 
 
 # -- the record ------------------------------------------------------------------------------------
