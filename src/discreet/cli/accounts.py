@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Option
-
+from discreet.cli.options import Text, argument, option
 from discreet.cli.output import cap_in_words, short
 from discreet.cli.paths import check_ledger_exists, check_ledger_place, check_public_key, key_files
 from discreet.errors import InvalidArgument, Refused
@@ -27,22 +26,12 @@ if TYPE_CHECKING:
 class LedgerOptions:
     """The options that name a ledger and its key."""
 
-    ledger: Annotated[
-        str,
-        Argument(
-            help="The ledger: a file, or a postgresql:// address.",
-            envvar="DISCREET_LEDGER",
-            metavar="LEDGER",
-        ),
-    ]
-    key: Annotated[
-        str | None,
-        Option(
-            help="The private key that signs the ledger: Ed25519, as PEM.",
-            envvar="DISCREET_KEY",
-            metavar="FILE",
-        ),
-    ] = None
+    ledger: str = argument(
+        "The ledger: a file, or a postgresql:// address.", "LEDGER", envvar="DISCREET_LEDGER"
+    )
+    key: Text = option(
+        "The private key that signs the ledger: Ed25519, as PEM.", "FILE", envvar="DISCREET_KEY"
+    )
 
     def open(self, *, create: bool = False) -> Ledger:
         """The ledger, checked from its first record to its last."""
@@ -59,13 +48,10 @@ class LedgerOptions:
 class ReadOnlyLedgerOptions(LedgerOptions):
     """The options for a ledger that is only read: the public half of its key is enough."""
 
-    public_key: Annotated[
-        str | None,
-        Option(
-            help="Demand that the ledger was made with this key: a file, or 64 hexadecimal digits.",
-            metavar="FILE|HEX",
-        ),
-    ] = None
+    public_key: Text = option(
+        "Demand that the ledger was made with this key: a file, or 64 hexadecimal digits.",
+        "FILE|HEX",
+    )
 
     @property
     def key_files(self) -> list[str]:
@@ -189,9 +175,9 @@ def check_names(
 
     Relation.parse(relation)
     named = [("--dataset", dataset), ("--unit", unit), *(("--group", name) for name in groups)]
-    for option, name in named:
+    for what, name in named:
         if name is not None:
-            read_name(name, argument=option)
+            read_name(name, argument=what)
 
 
 def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Account]) -> None:

@@ -16,19 +16,19 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from typer import Argument, Exit, Option
+from typer import Exit
 
 from discreet.cli import failures
 from discreet.cli.failures import called
-from discreet.cli.options import flat
+from discreet.cli.options import Text, argument, flag, flat, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
 from discreet.errors import DiscreetError, InvalidArgument, one_line
+from discreet.hints import meant
 from discreet.plot import check_installed
 
 if TYPE_CHECKING:
@@ -95,11 +95,9 @@ def _names(module: Any, wanted: str) -> str:
     )
     if not public:
         return "there is none"
-    near = get_close_matches(wanted, public, n=1)
-    asked = f"did you mean {near[0]}? " if near else ""
     more = len(public) - _SHOWN
     shown = ", ".join(public[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    return f"{asked}there are {shown}"
+    return f"{meant(wanted, public)} there are {shown}".lstrip()
 
 
 def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
@@ -382,28 +380,23 @@ class Audited:
         """Which inputs were chosen; None if they were given, since then they may be data."""
         if not self.suggested or self.finding is None or self.finding.witness is None:
             return None
-        return [_short(value) for value in self.finding.witness.pair]
-
-    @property
-    def _pair_words(self) -> list[str]:
-        if self._pair is None:
-            return []
-        return ["No pair was given: pair[0] is {}, pair[1] is {}.".format(*self._pair)]
+        texts = map(str, self.finding.witness.pair)
+        return [t if len(t) <= _LONGEST else f"{t[: _LONGEST - 1]}…" for t in texts]
 
     def show(self, *, as_json: bool) -> None:
         """Print the report."""
         if as_json:
-            finding, exact = (
-                route and json.loads(route.to_json()) for route in reversed(self._routes)
-            )
-            facts: dict[str, Any] = {
+            exact, finding = (route and json.loads(route.to_json()) for route in self._routes)
+            told = {
                 "target": self.target,
                 "violated": self.violated,
                 "verdict": self.verdict,
+                "suggested_pair": self._pair,
+                "finding": finding,
+                "verification": exact,
+                "plot": self.picture and str(self.picture),
             }
-            facts["suggested_pair"] = self._pair
-            routes = {"finding": finding, "verification": exact}
-            show_document("audit", {**facts, **routes, "plot": self.picture and str(self.picture)})
+            show_document("audit", told)
             return
         lines = [] if self.finding is None else str(self.finding).splitlines()
         style = "bold red" if self.violated else "bold yellow"
@@ -413,14 +406,12 @@ class Audited:
         else:
             say(self.verdict, style=style)
             say("", "By its law:", *_indented(str(self.verification).splitlines()))
-            say("", "By its outputs:", *_indented([*self._pair_words, *(lines or [_NOT_RUN])]))
+            lines = lines or [_NOT_RUN]
+            if (pair := self._pair) is not None:
+                lines = ["No pair was given: pair[0] is {}, pair[1] is {}.".format(*pair), *lines]
+            say("", "By its outputs:", *_indented(lines))
         if self.picture is not None:
             note(f"the picture is in {self.picture}")
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -437,77 +428,54 @@ _PICTURES = (".svg", ".png", ".html")
 class Claimed:
     """What is claimed, and about which neighbours."""
 
-    claim: Annotated[
-        str | None,
-        Option(
-            help="What is promised, exact: epsilon=1, epsilon=1,delta=1e-5, rho=0.1, mu=1 or "
-            "tv=0.2. A mechanism's own guarantee unless given.",
-            metavar="CLAIM",
-        ),
-    ] = None
-    pair: Annotated[
-        str | None,
-        Option(
-            help="Two neighbouring inputs, written in Python or JSON as in 0,1, or the name of "
-            "two: NAME beside the callable, or MODULE:NAME. A mechanism with a law needs none.",
-            metavar="X,Y|NAME",
-        ),
-    ] = None
-    neighbors: Annotated[
-        str | None,
-        Option(
-            help="Instead of --pair: a function without arguments that yields such pairs, or "
-            "returns one per call; the most revealing pair is sought.",
-            metavar="NAME",
-        ),
-    ] = None
+    claim: Text = option(
+        "What is promised, exact: epsilon=1, epsilon=1,delta=1e-5, rho=0.1, mu=1 or "
+        "tv=0.2. A mechanism's own guarantee unless given.",
+        "CLAIM",
+    )
+    pair: Text = option(
+        "Two neighbouring inputs, written in Python or JSON as in 0,1, or the name of "
+        "two: NAME beside the callable, or MODULE:NAME. A mechanism with a law needs none.",
+        "X,Y|NAME",
+    )
+    neighbors: Text = option(
+        "Instead of --pair: a function without arguments that yields such pairs, or "
+        "returns one per call; the most revealing pair is sought.",
+        "NAME",
+    )
 
 
 @dataclass(frozen=True)
 class Effort:
     """How long to try, and how sure to be."""
 
-    batched: Annotated[
-        bool,
-        Option("--batched", help="Call it as run(input, size=n), which returns n outputs at once."),
-    ] = False
-    seconds: Annotated[
-        float | None, Option(help="How many seconds to try; 5 unless given.", metavar="NUMBER")
-    ] = None
-    samples: Annotated[
-        int | None,
-        Option(help="Instead of --seconds: how many outputs of each input to draw.", metavar="N"),
-    ] = None
-    confidence: Annotated[
-        float,
-        Option(
-            help="How sure a violation must be; 1 - 1e-9 unless given.",
-            metavar="NUMBER",
-            show_default=False,
-        ),
-    ] = 1 - 1e-9
+    batched: bool = flag(
+        "--batched", "Call it as run(input, size=n), which returns n outputs at once."
+    )
+    seconds: float | None = option("How many seconds to try; 5 unless given.", "NUMBER")
+    samples: int | None = option(
+        "Instead of --seconds: how many outputs of each input to draw.", "N"
+    )
+    confidence: float = option(
+        "How sure a violation must be; 1 - 1e-9 unless given.",
+        "NUMBER",
+        default=1 - 1e-9,
+        show_default=False,
+    )
 
 
 @flat
 def audit(
     *,
-    target: Annotated[
-        str,
-        Argument(
-            help="What to audit: MODULE:NAME or FILE.py:NAME, a function of one input or a "
-            "mechanism.",
-            metavar="TARGET",
-        ),
-    ],
+    target: str = argument(
+        "What to audit: MODULE:NAME or FILE.py:NAME, a function of one input or a mechanism.",
+        "TARGET",
+    ),
     claimed: Claimed,
     effort: Effort,
-    plot: Annotated[
-        Path | None,
-        Option(
-            help="Draw both output laws, with the telling event shaded: .svg, .png or .html.",
-            metavar="FILE",
-        ),
-    ] = None,
+    plot: Path | None = option(
+        "Draw both output laws, with the telling event shaded: .svg, .png or .html.", "FILE"
+    ),
     printed: AsJson,
 ) -> None:
     """Try to break a claim: find an event that tells two neighbouring inputs apart.

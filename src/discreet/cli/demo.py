@@ -5,11 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
-from typing import Annotated
 
-from typer import Argument
-
-from discreet.cli.options import flat
+from discreet.cli.options import argument, flat
 from discreet.cli.output import AsJson, show_document
 from discreet.cli.paths import check_outputs
 
@@ -17,9 +14,9 @@ from discreet.cli.paths import check_outputs
 @flat
 def demo(
     *,
-    picture: Annotated[
-        Path, Argument(help="Where the picture goes: .svg, .png or .html.", metavar="PICTURE")
-    ] = Path("demo.svg"),
+    picture: Path = argument(
+        "Where the picture goes: .svg, .png or .html.", "PICTURE", default=Path("demo.svg")
+    ),
     printed: AsJson,
 ) -> None:
     """Release statistics on bundled, invented data: explained, released, drawn.

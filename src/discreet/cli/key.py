@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from typer import Argument, Context, Typer
+from typer import Context, Typer
 
-from discreet.cli.options import flat
-from discreet.cli.output import AsJson, say, show_document
+from discreet.cli.options import argument, flat
+from discreet.cli.output import AsJson
 from discreet.cli.paths import check_outputs
 
 key_app = Typer(name="key")
@@ -24,7 +23,8 @@ def key(context: Context) -> None:
 @key_app.command("create")
 @flat
 def create_key(
-    file: Annotated[Path, Argument(help="Where the private key goes.", metavar="FILE")],
+    *,
+    file: Path = argument("Where the private key goes.", "FILE"),
     printed: AsJson,
 ) -> None:
     """Make a key: the private half in FILE, for you alone; the public half in FILE.pub.
@@ -38,10 +38,9 @@ def create_key(
     check_outputs({"FILE": file})
     public = create_key(file)
     beside = file.with_name(file.name + ".pub")
-    if printed.json:
-        show_document("key create", {"file": str(file), "public_file": str(beside), "key": public})
-        return
-    say(
+    printed.tell(
+        "key create",
+        {"file": str(file), "public_file": str(beside), "key": public},
         f"the private key is in {file}: keep it to yourself",
         f"the public key is in {beside}: hand it out",
         public,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import json
+from typing import TYPE_CHECKING, Any
 
-from typer import Context, Exit, Option, Typer
+from typer import Context, Exit, Typer
 
 from discreet.cli import failures
 from discreet.cli.accounts import (
@@ -22,7 +23,7 @@ from discreet.cli.accounts import (
     spent_without_cap,
     unknown_dataset,
 )
-from discreet.cli.options import GroupCapOptions, LedgerCapOptions, flat
+from discreet.cli.options import GroupCapOptions, LedgerCapOptions, Text, flag, flat, option
 from discreet.cli.output import (
     AnswerOptions,
     AsJson,
@@ -49,9 +50,8 @@ def ledger(context: Context) -> None:
         print(context.get_help())
 
 
-_Dataset = Annotated[
-    str | None, Option(help="Only this dataset; not needed if there is one.", metavar="NAME")
-]
+_DATASET = option("Only this dataset; not needed if there is one.", "NAME")
+_ANALYST = option("Only what this analyst spent.", "NAME")
 
 
 @ledger_app.command("create")
@@ -59,31 +59,20 @@ _Dataset = Annotated[
 def create(
     *,
     place: LedgerOptions,
-    dataset: Annotated[
-        str | None, Option(help="Add this dataset, with the cap below.", metavar="NAME")
-    ] = None,
-    unit: Annotated[
-        str | None,
-        Option(
-            help="The column that says whose row it is; without it, a row is a person.",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    relation: Annotated[
-        str,
-        Option(
-            help="What stays hidden: whether a person is there at all, or what their rows say.",
-            metavar="add-remove|replace",
-        ),
-    ] = "add-remove",
-    group: Annotated[
-        list[str] | None,
-        Option(
-            help="Put the dataset into this group, which caps all datasets of the same people "
-            "together. Repeat for more.",
-            metavar="NAME",
-        ),
-    ] = None,
+    dataset: Text = option("Add this dataset, with the cap below.", "NAME"),
+    unit: Text = option(
+        "The column that says whose row it is; without it, a row is a person.", "COLUMN"
+    ),
+    relation: str = option(
+        "What stays hidden: whether a person is there at all, or what their rows say.",
+        "add-remove|replace",
+        default="add-remove",
+    ),
+    group: list[str] | None = option(
+        "Put the dataset into this group, which caps all datasets of the same people "
+        "together. Repeat for more.",
+        "NAME",
+    ),
     cap: LedgerCapOptions,
     group_cap: GroupCapOptions,
     printed: AsJson,
@@ -108,47 +97,35 @@ def create(
     existed = ledger_exists(place.ledger)
     if not existed:
         check_groups(groups, of_group, there={})
-    made: list[Account] = []
+    made: list[tuple[Account, bool]] = []  # and whether it was there already
     with place.open(create=True) as ledger:
         there = {account.name: account for account in ledger.groups}
+        datasets = ledger.datasets
         check_groups(groups, of_group, there=there)
         if of_group is not None and groups[-1] not in there:
-            check_new(dataset, ledger.datasets)
-        datasets = ledger.datasets
+            check_new(dataset, datasets)
+        kept: dict[str, Any] = {"unit": unit, "relation": relation, "groups": groups}
         if dataset is not None:
-            check_kept(
-                dataset, datasets, budget=budget, unit=unit, relation=relation, groups=groups
-            )
-        old = {("group", name) for name in there} | {("dataset", one.name) for one in datasets}
+            check_kept(dataset, datasets, budget=budget, **kept)
         if of_group is not None:
-            slack = group_cap.group_slack
-            made.append(
-                ledger.add_group(groups[-1], budget=of_group, slack=slack, relation=relation)
-            )
+            slack, name = group_cap.group_slack, groups[-1]
+            account = ledger.add_group(name, budget=of_group, slack=slack, relation=relation)
+            made.append((account, name in there))
         if dataset is not None and budget is not None:
-            made.append(
-                ledger.add_dataset(
-                    dataset,
-                    budget=budget,
-                    slack=cap.slack,
-                    unit=unit,
-                    relation=relation,
-                    groups=groups,
-                )
-            )
+            account = ledger.add_dataset(dataset, budget=budget, slack=cap.slack, **kept)
+            made.append((account, dataset in {one.name for one in datasets}))
         facts = {**facts_of(ledger), "existed": existed}
-    if printed.json:
-        accounts = [
-            {**account_document(account), "existed": (account.kind, account.name) in old}
-            for account in made
-        ]
-        show_document("ledger create", {**facts, "accounts": accounts})
-        return
-    say(f"the ledger is in {facts['ledger']}{', and was there already' if existed else ''}")
-    for account in made:
-        stays = (account.kind, account.name) in old
-        was = " was there already and stays as it is" if stays else ""
-        say(f"{account.kind} {account.name}{was}: cap {cap_in_words(account)}")
+    accounts = [{**account_document(one), "existed": was} for one, was in made]
+    printed.tell(
+        "ledger create",
+        {**facts, "accounts": accounts},
+        f"the ledger is in {facts['ledger']}{', and was there already' * existed}",
+        *(
+            f"{one.kind} {one.name}{' was there already and stays as it is' * was}: "
+            f"cap {cap_in_words(one)}"
+            for one, was in made
+        ),
+    )
 
 
 @ledger_app.command("show")
@@ -156,21 +133,13 @@ def create(
 def show(
     *,
     place: ReadOnlyLedgerOptions,
-    dataset: _Dataset = None,
-    analyst: Annotated[
-        str | None, Option(help="Only what this analyst spent.", metavar="NAME")
-    ] = None,
-    last: Annotated[
-        int, Option(help="How many of the last releases to list.", metavar="N", min=0)
-    ] = 10,
-    plot: Annotated[
-        str | None,
-        Option(help="Draw the history to this file: .svg, .png or .html.", metavar="FILE"),
-    ] = None,
-    release: Annotated[
-        int | None,
-        Option(help="Show the stored answer of this release again, for free.", metavar="NUMBER"),
-    ] = None,
+    dataset: Text = _DATASET,
+    analyst: Text = _ANALYST,
+    last: int = option("How many of the last releases to list.", "N", default=10, min=0),
+    plot: Text = option("Draw the history to this file: .svg, .png or .html.", "FILE"),
+    release: int | None = option(
+        "Show the stored answer of this release again, for free.", "NUMBER"
+    ),
     answer: AnswerOptions,
     printed: AsJson,
 ) -> None:
@@ -220,11 +189,8 @@ def show(
 def analysts(
     *,
     place: LedgerOptions,
-    dataset: _Dataset = None,
-    add: Annotated[
-        str | None,
-        Option(help="Add this analyst, with the cap below if one is given.", metavar="NAME"),
-    ] = None,
+    dataset: Text = _DATASET,
+    add: Text = option("Add this analyst, with the cap below if one is given.", "NAME"),
     cap: LedgerCapOptions,
     printed: AsJson,
 ) -> None:
@@ -279,13 +245,9 @@ def analysts(
 def verify(
     *,
     place: ReadOnlyLedgerOptions,
-    expect: Annotated[
-        str | None,
-        Option(
-            help="A record that was noted elsewhere, which must be in this ledger.",
-            metavar="NUMBER:HASH",
-        ),
-    ] = None,
+    expect: Text = option(
+        "A record that was noted elsewhere, which must be in this ledger.", "NUMBER:HASH"
+    ),
     printed: AsJson,
 ) -> None:
     """Read the whole ledger again, price every charge again, and say what was checked.
@@ -296,8 +258,7 @@ def verify(
     """
     from discreet.cli.ledger_report import check_ledger
 
-    ok = check_ledger(place, expect, as_json=printed.json)
-    if not ok:
+    if not check_ledger(place, expect, printed):
         raise Exit(failures.FAILED_CHECK)
 
 
@@ -306,20 +267,13 @@ def verify(
 def replay(
     *,
     place: ReadOnlyLedgerOptions,
-    dataset: _Dataset = None,
-    analyst: Annotated[
-        str | None, Option(help="Only what this analyst spent.", metavar="NAME")
-    ] = None,
-    fixed_in_advance: Annotated[
-        bool,
-        Option(
-            "--fixed-in-advance",
-            help="You know that all spends were fixed before the first answer was seen.",
-        ),
-    ] = False,
-    delta: Annotated[
-        str | None, Option(help="Say which ε it comes to at this δ.", metavar="NUMBER")
-    ] = None,
+    dataset: Text = _DATASET,
+    analyst: Text = _ANALYST,
+    fixed_in_advance: bool = flag(
+        "--fixed-in-advance",
+        "You know that all spends were fixed before the first answer was seen.",
+    ),
+    delta: Text = option("Say which ε it comes to at this δ.", "NUMBER"),
     printed: AsJson,
 ) -> None:
     """Run the journal through the tight accountant: a guarantee, or an estimate that says so.
@@ -335,24 +289,18 @@ def replay(
         played = ledger.history(chosen[0].name, analyst).replay(fixed_in_advance=fixed_in_advance)
         facts = facts_of(ledger)
     epsilon = None if delta is None else played.epsilon(delta)
-    if printed.json:
-        import json
-
-        result = {
-            **facts,
-            "dataset": chosen[0].name,
-            "releases": played.releases,
-            "is_guarantee": played.is_guarantee,
-            "reason": played.reason,
-            "guarantee": json.loads(played.guarantee.to_json()),
-            "delta": delta,
-            "epsilon": epsilon,
-        }
-        show_document("ledger replay", result)
-        return
-    say(f"{chosen[0].name}: {played}")
-    if epsilon is not None:
-        say(f"at δ = {delta}: ε = {epsilon:.6g}")
+    result = {
+        **facts,
+        "dataset": chosen[0].name,
+        "releases": played.releases,
+        "is_guarantee": played.is_guarantee,
+        "reason": played.reason,
+        "guarantee": json.loads(played.guarantee.to_json()),
+        "delta": delta,
+        "epsilon": epsilon,
+    }
+    at_delta = [] if epsilon is None else [f"at δ = {delta}: ε = {epsilon:.6g}"]
+    printed.tell("ledger replay", result, f"{chosen[0].name}: {played}", *at_delta)
 
 
 # -- inside ----------------------------------------------------------------------------------------

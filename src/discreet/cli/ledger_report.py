@@ -11,6 +11,7 @@ from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,11 +26,12 @@ from discreet.cli.accounts import (
     spent_without_cap,
 )
 from discreet.cli.failures import called, translated
-from discreet.cli.output import AnswerOptions, in_words, say, short, show_document
+from discreet.cli.output import AnswerOptions, AsJson, in_words, short
 from discreet.cli.paths import check_outputs, is_hexadecimal, key_files, ledger_files
 from discreet.errors import InvalidArgument, one_line
 from discreet.guarantees import Approx
 from discreet.guarantees.filters import plain, sum_of
+from discreet.neighbors import Unit
 
 if TYPE_CHECKING:
     from discreet.guarantees.filters import Filter, Notion
@@ -47,34 +49,37 @@ def show_history(
     ledger: Ledger, chosen: Sequence[Account], analyst: str | None, *, last: int, out: Console
 ) -> None:
     """Print accounts with bars, then each dataset over time and its last releases."""
+    show = partial(out.print, soft_wrap=True)
     label = max(12, min(_LABEL, out.width // 3))
     across = max(8, min(_BAR, out.width // 4))
-    names = {account.name for account in chosen}
-    groups = {name for account in chosen for name in account.groups}
-    out.print(Text(one_line(f"{ledger.location}, ledger {ledger.id}"), style="dim"), soft_wrap=True)
-    for account in ledger.groups:
-        if account.name in groups:
-            out.print(account_line(account, label=label, width=across), soft_wrap=True)
+    show(Text(one_line(f"{ledger.location}, ledger {ledger.id}"), style="dim"))
+    for account in _groups_of(ledger, chosen):
+        show(account_line(account, label=label, width=across))
     people = ledger.analysts
     for data in chosen:
         free, notion = spent_without_cap(ledger, data.name), notion_of(data)
         for account in (data, *(who for who in people if who.dataset == data.name)):
-            line = account_line(account, label=label, width=across, free=free, notion=notion)
-            out.print(line, soft_wrap=True)
-    if not names:
+            show(account_line(account, label=label, width=across, free=free, notion=notion))
+    if not chosen:
         out.print("there are no datasets yet: discreet ledger create LEDGER --dataset NAME")
     for data in chosen:
         history = ledger.history(data.name, analyst)
         assert data.filter is not None
         out.print()
-        out.print(Text(one_line(f"{data.name}: {_person(data)}"), style="bold"), soft_wrap=True)
-        for line in timeline(history, data.filter, width=out.width):
-            out.print(line, soft_wrap=True)
+        person = f"a person is {Unit(data.unit)}, {data.relation}"
+        show(Text(one_line(f"{data.name}: {person}"), style="bold"))
         unanswered = {entry.number for entry in ledger.unanswered(data.name)}
         shown = list(history)[-last:] if last else []
         width = out.width if out.is_terminal else None  # in a pipe, width is not limited
-        for line in _last(shown, len(history), unanswered, width=width):
-            out.print(line, soft_wrap=True)
+        for line in (
+            *timeline(history, data.filter, width=out.width),
+            *_last(shown, len(history), unanswered, width=width),
+        ):
+            show(line)
+
+
+def _groups_of(ledger: Ledger, chosen: Sequence[Account]) -> list[Account]:
+    return [one for one in ledger.groups if any(one.name in data.groups for data in chosen)]
 
 
 def history_document(
@@ -82,12 +87,11 @@ def history_document(
 ) -> dict[str, Any]:
     """The accounts and the history as a document."""
     names = {account.name for account in chosen}
-    groups = [a for a in ledger.groups if any(a.name in data.groups for data in chosen)]
     people = [who for who in ledger.analysts if who.dataset in names]
     entries = [entry for name in sorted(names) for entry in ledger.history(name, analyst)]
     unanswered = {entry.number for entry in ledger.unanswered()}
     return {
-        "accounts": account_documents(ledger, (*groups, *chosen, *people)),
+        "accounts": account_documents(ledger, (*_groups_of(ledger, chosen), *chosen, *people)),
         "releases": [
             _entry(entry, unanswered) for entry in sorted(entries, key=lambda entry: entry.number)
         ],
@@ -103,8 +107,6 @@ def draw_history(
     keys: Sequence[str],
 ) -> None:
     """Draw one dataset's history, but never over a file of the ledger or of its ``keys``."""
-    from pathlib import Path
-
     if len(chosen) != 1:
         raise InvalidArgument(
             name="--dataset",
@@ -150,12 +152,6 @@ def show_release(
         facts={"release": _entry(entry, ())},
         as_json=as_json,
     )
-
-
-def _person(data: Account) -> str:
-    from discreet.neighbors import Unit
-
-    return f"a person is {Unit(data.unit)}, {data.relation}"
 
 
 def _last(
@@ -328,11 +324,8 @@ def _people(entries: Sequence[Entry]) -> dict[str | None, str]:
 
 def _places(entries: Sequence[Entry], columns: int) -> tuple[list[int], timedelta]:
     """The column of each charge; where the clock was set back, time stands still."""
-    first = latest = entries[0].time
-    times = []
-    for entry in entries:
-        latest = max(latest, entry.time)
-        times.append(latest)
+    times = list(accumulate((entry.time for entry in entries), max))
+    first, latest = times[0], times[-1]
     step = (latest - first) / columns or timedelta(seconds=1)
     return [min(int((time - first) / step), columns - 1) for time in times], step
 
@@ -386,7 +379,7 @@ _AFTER_ANSWERS = 4  # sentences of a verification, up to the one that counts ans
 _OLDER = "Not shown by this: that the ledger and its head are not an older copy"
 
 
-def check_ledger(place: ReadOnlyLedgerOptions, expect: str | None, *, as_json: bool) -> bool:
+def check_ledger(place: ReadOnlyLedgerOptions, expect: str | None, printed: AsJson) -> bool:
     """Check everything, print the result, and return whether a noted record is there."""
     wanted = _expected(expect)
     with place.open() as ledger:
@@ -407,10 +400,6 @@ def check_ledger(place: ReadOnlyLedgerOptions, expect: str | None, *, as_json: b
         pinned = " (the one you gave)" if place.public_key or place.key else ""
         sentences.append(f"The records are signed with the key {checked.public_key}{pinned}.")
     number, digest = checked.head
-    if not as_json:
-        say(*([headline] if headline else []), *(f"- {sentence}" for sentence in sentences))
-        say(f"Note this elsewhere, for --expect: {number}:{digest}")
-        return ok
     result = {
         **facts,
         "ok": ok,
@@ -423,7 +412,9 @@ def check_ledger(place: ReadOnlyLedgerOptions, expect: str | None, *, as_json: b
         "public_key": checked.public_key,
         "sentences": sentences,
     }
-    show_document("ledger verify", result)
+    noted = f"Note this elsewhere, for --expect: {number}:{digest}"
+    lines = [*([headline] if headline else []), *(f"- {told}" for told in sentences), noted]
+    printed.tell("ledger verify", result, *lines)
     return ok
 
 

@@ -7,15 +7,39 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, get_type_hints
 
-from typer import Option
+from typer import Argument, Option
 
 from discreet.cli.failures import called
 from discreet.errors import InvalidArgument
 
 # -- classes of options ----------------------------------------------------------------------------
+
+
+Text: TypeAlias = str | None
+
+
+def option(
+    words: str, metavar: str = "", *, default: Any = None, panel: str | None = None, **more: Any
+) -> Any:
+    """An option, as the default of a parameter of a command or of a field in a class of options."""
+    info = Option(help=words, metavar=metavar or None, rich_help_panel=panel, **more)
+    return field(default=default, metadata={"typer": info})
+
+
+def flag(name: str, words: str, panel: str | None = None) -> Any:
+    """An option without a value."""
+    info = Option(name, help=words, rich_help_panel=panel)
+    return field(default=False, metadata={"typer": info})
+
+
+def argument(words: str, metavar: str, *, default: Any = MISSING, **more: Any) -> Any:
+    """An argument, which is given without a name; needed unless it has a default."""
+    info = Argument(help=words, metavar=metavar, **more)
+    return field(default=default, metadata={"typer": info})
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
@@ -42,11 +66,12 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, given in inspect.signature(command).parameters.items():
         if name in groups:
-            parameters += _unfolded(groups[name])
+            inner = get_type_hints(groups[name], include_extras=True)
+            parameters += [
+                _parameter(one.name, inner[one.name], one) for one in fields(groups[name])
+            ]
         else:
-            parameters.append(
-                given.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-            )
+            parameters.append(_parameter(name, hints[name], given.default))
 
     def unfolded(**values: Any) -> None:
         folded = {
@@ -63,17 +88,11 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     return unfolded
 
 
-def _unfolded(group: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(group)
-    ]
+def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    if isinstance(default, Field):
+        hint = Annotated[hint, default.metadata["typer"]] if default.metadata else hint
+        default = inspect.Parameter.empty if default.default is MISSING else default.default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 # -- a cap as it is typed --------------------------------------------------------------------------
@@ -140,51 +159,29 @@ def check_cap(budget: Budget | None, slack: str | None, *, prefix: str, slack_op
 # -- what one answer may cost, and all answers together --------------------------------------------
 
 
-_SPEND, _CAP, _GROUP = "The spend", "The cap", "The cap of a group"
-
-
-def _number(words: str, panel: str) -> Any:
-    """An option for an exact number, which is kept as it was typed."""
-    return Option(help=words, metavar="NUMBER", rich_help_panel=panel)
+# Exact numbers, which are kept as they were typed.
+_spend, _cap, _group = (
+    partial(option, metavar="NUMBER", panel=panel)
+    for panel in ("The spend", "The cap", "The cap of a group")
+)
 
 
 @dataclass(frozen=True)
 class SpendOptions:
     """One answer: ε, (ε, δ), ρ, μ, or the error that is wanted."""
 
-    epsilon: Annotated[
-        str | None,
-        _number("Spend this much ε: exact, as in 0.1 or 1/3.", _SPEND),
-    ] = None
-    delta: Annotated[
-        str | None,
-        _number("With --epsilon, or for --keys discover: this δ.", _SPEND),
-    ] = None
-    rho: Annotated[
-        str | None,
-        _number("Spend this much ρ of zCDP.", _SPEND),
-    ] = None
-    mu: Annotated[
-        str | None,
-        _number("Spend this much μ of Gaussian privacy.", _SPEND),
-    ] = None
-    error: Annotated[
-        list[str] | None,
-        Option(
-            help="Instead of a spend: pay the least that keeps every value within this error "
-            "(95 %), or only the named ones, as in mean_income=500.",
-            metavar="ERROR|NAME=ERROR",
-            rich_help_panel=_SPEND,
-        ),
-    ] = None
-    group_size: Annotated[
-        int | None,
-        Option(
-            help="With --error, for values whose error depends on it: rows of a group.",
-            metavar="N",
-            rich_help_panel=_SPEND,
-        ),
-    ] = None
+    epsilon: Text = _spend("Spend this much ε: exact, as in 0.1 or 1/3.")
+    delta: Text = _spend("With --epsilon, or for --keys discover: this δ.")
+    rho: Text = _spend("Spend this much ρ of zCDP.")
+    mu: Text = _spend("Spend this much μ of Gaussian privacy.")
+    error: list[str] | None = _spend(
+        "Instead of a spend: pay the least that keeps every value within this error "
+        "(95 %), or only the named ones, as in mean_income=500.",
+        metavar="ERROR|NAME=ERROR",
+    )
+    group_size: int | None = _spend(
+        "With --error, for values whose error depends on it: rows of a group.", metavar="N"
+    )
 
     def arguments(self) -> dict[str, Any]:
         """The spend as arguments of ``Session.release`` and ``Session.explain``."""
@@ -196,12 +193,15 @@ class SpendOptions:
                 given="nothing" if self.delta is None else "--delta alone",
                 hint="say how much privacy the answer may cost, as in --epsilon 0.5",
             )
-        return {**_checked(amounts), "error": self._error(), "group_size": self.group_size}
+        for name, text in amounts.items():
+            if text is not None:
+                _check_positive(text, option=f"--{name}")
+        return {**amounts, "error": self._error(), "group_size": self.group_size}
 
     def _error(self) -> Any:
         pairs = [text.rpartition("=") for text in self.error or ()]
         for _, _, error in pairs:
-            _positive(error, option="--error")
+            _check_positive(error, option="--error")
         if len(pairs) == 1 and not pairs[0][0]:
             return pairs[0][2]
         if any(not name for name, _, _ in pairs):
@@ -215,115 +215,64 @@ class SpendOptions:
 
 
 @dataclass(frozen=True)
-class CapOptions:
+class _Cap:
+    """A cap: its options are epsilon, delta, rho, mu and slack, in this order."""
+
+    _prefix: ClassVar[str]
+
+    def _typed(self) -> list[Any]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+    def budget(self) -> Budget | None:
+        """The cap, if one is stated."""
+        return budget_of(*self._typed()[:4], prefix=self._prefix)
+
+    def check(self) -> None:
+        """Refuse a cap that cannot be, before a ledger is made for it."""
+        slack = f"--{fields(self)[4].name.replace('_', '-')}"
+        check_cap(self.budget(), self._typed()[4], prefix=self._prefix, slack_option=slack)
+
+
+_SLACK = "The part of δ for what may fail outright, such as discovered keys."
+
+
+@dataclass(frozen=True)
+class CapOptions(_Cap):
     """The cap on all answers together, as options of ``discreet release``."""
 
-    budget_epsilon: Annotated[
-        str | None,
-        _number("The most ε for all answers together.", _CAP),
-    ] = None
-    budget_delta: Annotated[
-        str | None,
-        _number("With --budget-epsilon: its δ.", _CAP),
-    ] = None
-    budget_rho: Annotated[
-        str | None,
-        _number("The most ρ for all answers together.", _CAP),
-    ] = None
-    budget_mu: Annotated[
-        str | None,
-        _number("The most μ for all answers together.", _CAP),
-    ] = None
-    slack: Annotated[
-        str | None,
-        _number("The part of δ for what may fail outright, such as discovered keys.", _CAP),
-    ] = None
-
-    def budget(self) -> Budget | None:
-        """The cap, if one is stated."""
-        amounts = (self.budget_epsilon, self.budget_delta, self.budget_rho, self.budget_mu)
-        return budget_of(*amounts, prefix="--budget-")
-
-    def check(self) -> None:
-        """Refuse a cap that cannot be, before a ledger is made for it."""
-        check_cap(self.budget(), self.slack, prefix="--budget-", slack_option="--slack")
+    _prefix = "--budget-"
+    budget_epsilon: Text = _cap("The most ε for all answers together.")
+    budget_delta: Text = _cap("With --budget-epsilon: its δ.")
+    budget_rho: Text = _cap("The most ρ for all answers together.")
+    budget_mu: Text = _cap("The most μ for all answers together.")
+    slack: Text = _cap(_SLACK)
 
 
 @dataclass(frozen=True)
-class LedgerCapOptions:
+class LedgerCapOptions(_Cap):
     """A cap, as options of ``discreet ledger``."""
 
-    epsilon: Annotated[
-        str | None,
-        _number("The cap: the most ε, exact, as in 3 or 1/3.", _CAP),
-    ] = None
-    delta: Annotated[
-        str | None,
-        _number("With --epsilon: an (ε, δ) cap, kept as zCDP.", _CAP),
-    ] = None
-    rho: Annotated[str | None, _number("The cap in ρ of zCDP.", _CAP)] = None
-    mu: Annotated[
-        str | None,
-        _number("The cap in μ of Gaussian privacy.", _CAP),
-    ] = None
-    slack: Annotated[
-        str | None,
-        _number("The part of δ for what may fail outright, such as discovered keys.", _CAP),
-    ] = None
-
-    def budget(self) -> Budget | None:
-        """The cap, if one is stated."""
-        return budget_of(self.epsilon, self.delta, self.rho, self.mu, prefix="--")
-
-    def check(self) -> None:
-        """Refuse a cap that cannot be, before a ledger is made for it."""
-        check_cap(self.budget(), self.slack, prefix="--", slack_option="--slack")
+    _prefix = "--"
+    epsilon: Text = _cap("The cap: the most ε, exact, as in 3 or 1/3.")
+    delta: Text = _cap("With --epsilon: an (ε, δ) cap, kept as zCDP.")
+    rho: Text = _cap("The cap in ρ of zCDP.")
+    mu: Text = _cap("The cap in μ of Gaussian privacy.")
+    slack: Text = _cap(_SLACK)
 
 
 @dataclass(frozen=True)
-class GroupCapOptions:
+class GroupCapOptions(_Cap):
     """The cap of a new group of datasets."""
 
-    group_epsilon: Annotated[
-        str | None,
-        _number("Make the group, with this cap in ε.", _GROUP),
-    ] = None
-    group_delta: Annotated[
-        str | None,
-        _number("With --group-epsilon: its δ.", _GROUP),
-    ] = None
-    group_rho: Annotated[
-        str | None,
-        _number("Make the group, with this cap in ρ.", _GROUP),
-    ] = None
-    group_mu: Annotated[
-        str | None,
-        _number("Make the group, with this cap in μ.", _GROUP),
-    ] = None
-    group_slack: Annotated[
-        str | None,
-        _number("The part of δ of the group for what may fail outright.", _GROUP),
-    ] = None
-
-    def budget(self) -> Budget | None:
-        """The cap, if one is stated."""
-        amounts = (self.group_epsilon, self.group_delta, self.group_rho, self.group_mu)
-        return budget_of(*amounts, prefix="--group-")
-
-    def check(self) -> None:
-        """Refuse a cap that cannot be, before a ledger is made for it."""
-        check_cap(self.budget(), self.group_slack, prefix="--group-", slack_option="--group-slack")
+    _prefix = "--group-"
+    group_epsilon: Text = _group("Make the group, with this cap in ε.")
+    group_delta: Text = _group("With --group-epsilon: its δ.")
+    group_rho: Text = _group("Make the group, with this cap in ρ.")
+    group_mu: Text = _group("Make the group, with this cap in μ.")
+    group_slack: Text = _group("The part of δ of the group for what may fail outright.")
 
 
-def _checked(amounts: dict[str, str | None]) -> dict[str, str | None]:
-    """The amounts as they were typed, each of them a number above 0."""
-    for name, text in amounts.items():
-        if text is not None:
-            _positive(text, option=f"--{name}")
-    return amounts
-
-
-def _positive(text: str, *, option: str) -> None:
+def _check_positive(text: str, *, option: str) -> None:
     from discreet.numeric.exact import number
 
     if number(text, name=option) <= 0:

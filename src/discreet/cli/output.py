@@ -19,10 +19,9 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from typer import Option
-
+from discreet.cli.options import Text, flag, option
 from discreet.cli.paths import check_outputs
 from discreet.errors import InvalidArgument, one_line
 
@@ -40,7 +39,14 @@ if TYPE_CHECKING:
 class AsJson:
     """The option --json, which every command has."""
 
-    json: Annotated[bool, Option("--json", help="Print one JSON document instead of text.")] = False
+    json: bool = flag("--json", "Print one JSON document instead of text.")
+
+    def tell(self, command: str, result: Mapping[str, Any], *lines: str) -> None:
+        """Print a result as one document, or else these lines."""
+        if self.json:
+            show_document(command, result)
+        else:
+            say(*lines)
 
 
 def console(file: TextIO | None = None) -> Console:
@@ -146,38 +152,20 @@ _SUFFIXES = (".csv", ".parquet", ".json")
 class AnswerOptions:
     """How an answer is printed and where it is written."""
 
-    output: Annotated[
-        Path | None,
-        Option(
-            help="Write the answer to this file: .csv, .parquet or .json.",
-            metavar="FILE",
-            rich_help_panel=_ANSWER,
-        ),
-    ] = None
-    format: Annotated[
-        str | None,
-        Option(
-            help="How to print it: as a table unless given; --json is the same as --format json.",
-            metavar="table|csv|json",
-            rich_help_panel=_ANSWER,
-        ),
-    ] = None
-    certificate: Annotated[
-        Path | None,
-        Option(
-            help="Write the certificate of the release to this file.",
-            metavar="FILE",
-            rich_help_panel=_ANSWER,
-        ),
-    ] = None
-    force: Annotated[
-        bool,
-        Option(
-            "--force",
-            help="Let --output and --certificate overwrite existing files.",
-            rich_help_panel=_ANSWER,
-        ),
-    ] = False
+    output: Path | None = option(
+        "Write the answer to this file: .csv, .parquet or .json.", "FILE", panel=_ANSWER
+    )
+    format: Text = option(
+        "How to print it: as a table unless given; --json is the same as --format json.",
+        "table|csv|json",
+        panel=_ANSWER,
+    )
+    certificate: Path | None = option(
+        "Write the certificate of the release to this file.", "FILE", panel=_ANSWER
+    )
+    force: bool = flag(
+        "--force", "Let --output and --certificate overwrite existing files.", _ANSWER
+    )
 
     def check_format(self, *, as_json: bool) -> None:
         """Refuse an unknown format, and --format together with --json."""
