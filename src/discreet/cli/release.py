@@ -8,13 +8,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-from typer import Argument, Option
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discreet.cli.accounts import check_names
 from discreet.cli.failures import Unwritten, called
-from discreet.cli.options import CapOptions, SpendOptions, budget_of, flat
+from discreet.cli.options import (
+    CapOptions,
+    SpendOptions,
+    Text,
+    argument,
+    budget_of,
+    flag,
+    flat,
+    option,
+)
 from discreet.cli.output import AnswerOptions, AsJson, in_words, say, show_document
 from discreet.cli.paths import (
     check_ledger_exists,
@@ -50,163 +57,87 @@ _DISCOVER = "discover"
 class QuestionOptions:
     """The table, which rows are kept, the groups, and the aggregates."""
 
-    data: Annotated[
-        str,
-        Argument(
-            help="A CSV or Parquet file, or a pattern in quotes such as 'visits/*.parquet'.",
-            metavar="DATA",
-        ),
-    ]
-    unit: Annotated[
-        str | None,
-        Option(
-            help="The column that says whose row it is; without it, a row is a person.",
-            metavar="COLUMN",
-            rich_help_panel=_TABLE,
-        ),
-    ] = None
-    relation: Annotated[
-        str,
-        Option(
-            help="What stays hidden: whether a person is there at all (add-remove), or what "
-            "their rows say (replace).",
-            metavar="add-remove|replace",
-            rich_help_panel=_TABLE,
-        ),
-    ] = "add-remove"
-    schema: Annotated[
-        list[str] | None,
-        Option(
-            help="Fix the type of a column: boolean, integer, real, text, date or timestamp. "
-            "Cells of a CSV file take the type they are used as. Repeat for more.",
-            metavar="COLUMN=TYPE",
-            rich_help_panel=_TABLE,
-        ),
-    ] = None
-    delimiter: Annotated[
-        str,
-        Option(
-            help="The character between the cells of a CSV file.",
-            metavar="CHARACTER",
-            rich_help_panel=_TABLE,
-        ),
-    ] = ","
-    where: Annotated[
-        list[str] | None,
-        Option(
-            help='Keep rows for which this is true, as in "age >= 18", "city = \'A\'", "city in '
-            "('A', 'B')\" or \"income is not null\". Repeat to demand several.",
-            metavar="CONDITION",
-            rich_help_panel=_TABLE,
-        ),
-    ] = None
-    group_by: Annotated[
-        list[str] | None,
-        Option(
-            help="Answer for each value of this column. Repeat to cross several.",
-            metavar="COLUMN",
-            rich_help_panel=_GROUPS,
-        ),
-    ] = None
-    keys: Annotated[
-        list[str] | None,
-        Option(
-            help="The values to answer for, with commas, once for each --group-by in the same "
-            "order. Or discover, once for all of them: it needs --delta and finds the groups that "
-            "enough people are in.",
-            metavar="A,B,...|discover",
-            rich_help_panel=_GROUPS,
-        ),
-    ] = None
-    public_keys: Annotated[
-        str | None,
-        Option(
-            help="A CSV or Parquet file with the group columns, one row for each group. It is "
-            "public: it holds nothing about people, and all of it may be seen in the answer.",
-            metavar="FILE",
-            rich_help_panel=_GROUPS,
-        ),
-    ] = None
-    max_groups: Annotated[
-        int | None,
-        Option(
-            help="Keep each person in at most this many groups.",
-            metavar="N",
-            rich_help_panel=_GROUPS,
-        ),
-    ] = None
-    max_rows_per_group: Annotated[
-        int | None,
-        Option(
-            help="Keep at most this many rows of each person in a group.",
-            metavar="N",
-            rich_help_panel=_GROUPS,
-        ),
-    ] = None
-    max_rows: Annotated[
-        int | None,
-        Option(
-            help="Keep at most this many rows of each person in all. With --unit and none of the "
-            "three, it is 1.",
-            metavar="N",
-            rich_help_panel=_GROUPS,
-        ),
-    ] = None
-    count: Annotated[bool, Option("--count", help="How many rows: n.", rich_help_panel=_ASKED)] = (
-        False
+    data: str = argument(
+        "A CSV or Parquet file, or a pattern in quotes such as 'visits/*.parquet'.", "DATA"
     )
-    count_units: Annotated[
-        bool, Option("--count-units", help="How many people: people.", rich_help_panel=_ASKED)
-    ] = False
-    sum: Annotated[
-        list[str] | None, Option(help="The sum.", metavar=_BOUNDS, rich_help_panel=_ASKED)
-    ] = None
-    mean: Annotated[
-        list[str] | None, Option(help="The mean.", metavar=_BOUNDS, rich_help_panel=_ASKED)
-    ] = None
-    median: Annotated[
-        list[str] | None, Option(help="The median.", metavar=_BOUNDS, rich_help_panel=_ASKED)
-    ] = None
-    quantile: Annotated[
-        list[str] | None,
-        Option(
-            help="The value below which this share of rows lies, or several shares with commas.",
-            metavar="COLUMN:SHARE:LOWER:UPPER",
-            rich_help_panel=_ASKED,
-        ),
-    ] = None
-    variance: Annotated[
-        list[str] | None, Option(help="The variance.", metavar=_BOUNDS, rich_help_panel=_ASKED)
-    ] = None
-    std: Annotated[
-        list[str] | None,
-        Option(help="The standard deviation.", metavar=_BOUNDS, rich_help_panel=_ASKED),
-    ] = None
-    histogram: Annotated[
-        list[str] | None,
-        Option(
-            help="How many rows in each bin, by edges; for a column without numbers, by "
-            "categories.",
-            metavar="COLUMN:E1,E2,...",
-            rich_help_panel=_ASKED,
-        ),
-    ] = None
-    top_k: Annotated[
-        list[str] | None,
-        Option(
-            help="Which K of the candidates are commonest.",
-            metavar="COLUMN:K:A,B,...",
-            rich_help_panel=_ASKED,
-        ),
-    ] = None
-    most_common: Annotated[
-        list[str] | None,
-        Option(
-            help="Which of the candidates is commonest.",
-            metavar="COLUMN:A,B,...",
-            rich_help_panel=_ASKED,
-        ),
-    ] = None
+    unit: Text = option(
+        "The column that says whose row it is; without it, a row is a person.",
+        "COLUMN",
+        panel=_TABLE,
+    )
+    relation: str = option(
+        "What stays hidden: whether a person is there at all (add-remove), or what "
+        "their rows say (replace).",
+        "add-remove|replace",
+        panel=_TABLE,
+        default="add-remove",
+    )
+    schema: list[str] | None = option(
+        "Fix the type of a column: boolean, integer, real, text, date or timestamp. "
+        "Cells of a CSV file take the type they are used as. Repeat for more.",
+        "COLUMN=TYPE",
+        panel=_TABLE,
+    )
+    delimiter: str = option(
+        "The character between the cells of a CSV file.", "CHARACTER", panel=_TABLE, default=","
+    )
+    where: list[str] | None = option(
+        'Keep rows for which this is true, as in "age >= 18", "city = \'A\'", "city in '
+        "('A', 'B')\" or \"income is not null\". Repeat to demand several.",
+        "CONDITION",
+        panel=_TABLE,
+    )
+    group_by: list[str] | None = option(
+        "Answer for each value of this column. Repeat to cross several.", "COLUMN", panel=_GROUPS
+    )
+    keys: list[str] | None = option(
+        "The values to answer for, with commas, once for each --group-by in the same "
+        "order. Or discover, once for all of them: it needs --delta and finds the groups that "
+        "enough people are in.",
+        "A,B,...|discover",
+        panel=_GROUPS,
+    )
+    public_keys: Text = option(
+        "A CSV or Parquet file with the group columns, one row for each group. It is "
+        "public: it holds nothing about people, and all of it may be seen in the answer.",
+        "FILE",
+        panel=_GROUPS,
+    )
+    max_groups: int | None = option(
+        "Keep each person in at most this many groups.", "N", panel=_GROUPS
+    )
+    max_rows_per_group: int | None = option(
+        "Keep at most this many rows of each person in a group.", "N", panel=_GROUPS
+    )
+    max_rows: int | None = option(
+        "Keep at most this many rows of each person in all. With --unit and none of the "
+        "three, it is 1.",
+        "N",
+        panel=_GROUPS,
+    )
+    count: bool = flag("--count", "How many rows: n.", _ASKED)
+    count_units: bool = flag("--count-units", "How many people: people.", _ASKED)
+    sum: list[str] | None = option("The sum.", _BOUNDS, panel=_ASKED)
+    mean: list[str] | None = option("The mean.", _BOUNDS, panel=_ASKED)
+    median: list[str] | None = option("The median.", _BOUNDS, panel=_ASKED)
+    quantile: list[str] | None = option(
+        "The value below which this share of rows lies, or several shares with commas.",
+        "COLUMN:SHARE:LOWER:UPPER",
+        panel=_ASKED,
+    )
+    variance: list[str] | None = option("The variance.", _BOUNDS, panel=_ASKED)
+    std: list[str] | None = option("The standard deviation.", _BOUNDS, panel=_ASKED)
+    histogram: list[str] | None = option(
+        "How many rows in each bin, by edges; for a column without numbers, by categories.",
+        "COLUMN:E1,E2,...",
+        panel=_ASKED,
+    )
+    top_k: list[str] | None = option(
+        "Which K of the candidates are commonest.", "COLUMN:K:A,B,...", panel=_ASKED
+    )
+    most_common: list[str] | None = option(
+        "Which of the candidates is commonest.", "COLUMN:A,B,...", panel=_ASKED
+    )
 
     # -- to a query --------------------------------------------------------------------------------
 
@@ -377,65 +308,39 @@ class Opened(NamedTuple):
 class AccountOptions:
     """The ledger, the dataset in it, and the analyst."""
 
-    ledger: Annotated[
-        str | None,
-        Option(
-            help="The ledger that keeps the budget: a file, or a postgresql:// address.",
-            envvar="DISCREET_LEDGER",
-            metavar="FILE|URL",
-            rich_help_panel=_LEDGER,
-        ),
-    ] = None
-    no_ledger: Annotated[
-        bool,
-        Option(
-            "--no-ledger",
-            help="Release without a ledger. Nothing then remembers what was spent, so the next "
-            "run starts from zero and promises add up unseen: for invented data only.",
-            rich_help_panel=_LEDGER,
-        ),
-    ] = False
-    create: Annotated[
-        bool,
-        Option(
-            "--create",
-            help="Make the ledger and the dataset if they are not there; needs the cap. The "
-            "dataset is named after the ledger's file unless --dataset says otherwise.",
-            rich_help_panel=_LEDGER,
-        ),
-    ] = False
-    dataset: Annotated[
-        str | None,
-        Option(
-            help="The dataset's name in the ledger; not needed if there is one.",
-            metavar="NAME",
-            rich_help_panel=_LEDGER,
-        ),
-    ] = None
-    analyst: Annotated[
-        str | None,
-        Option(
-            help="Who asks, if the ledger has analysts.", metavar="NAME", rich_help_panel=_LEDGER
-        ),
-    ] = None
-    idempotency_key: Annotated[
-        str | None,
-        Option(
-            help="Under the same key, the same question gets the same answer again, and is "
-            "charged once.",
-            metavar="TEXT",
-            rich_help_panel=_LEDGER,
-        ),
-    ] = None
-    key: Annotated[
-        str | None,
-        Option(
-            help="The private key that signs the ledger and certificates: Ed25519, as PEM.",
-            envvar="DISCREET_KEY",
-            metavar="FILE",
-            rich_help_panel=_LEDGER,
-        ),
-    ] = None
+    ledger: Text = option(
+        "The ledger that keeps the budget: a file, or a postgresql:// address.",
+        "FILE|URL",
+        panel=_LEDGER,
+        envvar="DISCREET_LEDGER",
+    )
+    no_ledger: bool = flag(
+        "--no-ledger",
+        "Release without a ledger. Nothing then remembers what was spent, so the next "
+        "run starts from zero and promises add up unseen: for invented data only.",
+        _LEDGER,
+    )
+    create: bool = flag(
+        "--create",
+        "Make the ledger and the dataset if they are not there; needs the cap. The "
+        "dataset is named after the ledger's file unless --dataset says otherwise.",
+        _LEDGER,
+    )
+    dataset: Text = option(
+        "The dataset's name in the ledger; not needed if there is one.", "NAME", panel=_LEDGER
+    )
+    analyst: Text = option("Who asks, if the ledger has analysts.", "NAME", panel=_LEDGER)
+    idempotency_key: Text = option(
+        "Under the same key, the same question gets the same answer again, and is charged once.",
+        "TEXT",
+        panel=_LEDGER,
+    )
+    key: Text = option(
+        "The private key that signs the ledger and certificates: Ed25519, as PEM.",
+        "FILE",
+        panel=_LEDGER,
+        envvar="DISCREET_KEY",
+    )
 
     @property
     def files(self) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Argument, Exit, Option
+from typer import Exit
 
 from discreet.cli import failures
 from discreet.cli.failures import translated
-from discreet.cli.options import flat
+from discreet.cli.options import Text, argument, flat, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import (
     check_ledger_exists,
@@ -32,53 +32,22 @@ _PANEL = "The registry's record"
 class Registry:
     """What the registry needs about a deployment that is not in a certificate."""
 
-    registry: Annotated[
-        Path | None,
-        Option(
-            help="Write a record in the YAML form of the OpenDP Deployments Registry, if nothing "
-            "failed.",
-            metavar="FILE",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    curator: Annotated[
-        str | None,
-        Option(help="Who publishes the data.", metavar="NAME", rich_help_panel=_PANEL),
-    ] = None
-    curator_type: Annotated[
-        str | None,
-        Option(
-            help="What they are.",
-            metavar="Government|Industry|Nonprofit",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
-    intended_use: Annotated[
-        str | None,
-        Option(help="What the release is for.", metavar="TEXT", rich_help_panel=_PANEL),
-    ] = None
-    region: Annotated[
-        str | None,
-        Option(help="Where the people are.", metavar="TEXT", rich_help_panel=_PANEL),
-    ] = None
-    author: Annotated[
-        list[str] | None,
-        Option(
-            help="Who writes the record. Repeat for more.", metavar="NAME", rich_help_panel=_PANEL
-        ),
-    ] = None
-    sector: Annotated[
-        str | None,
-        Option(help="The sector, if it may be published.", metavar="TEXT", rich_help_panel=_PANEL),
-    ] = None
-    product: Annotated[
-        str | None,
-        Option(
-            help="The data product's name; that of the dataset unless given.",
-            metavar="NAME",
-            rich_help_panel=_PANEL,
-        ),
-    ] = None
+    registry: Path | None = option(
+        "Write a record in the YAML form of the OpenDP Deployments Registry, if nothing failed.",
+        "FILE",
+        panel=_PANEL,
+    )
+    curator: Text = option("Who publishes the data.", "NAME", panel=_PANEL)
+    curator_type: Text = option("What they are.", "Government|Industry|Nonprofit", panel=_PANEL)
+    intended_use: Text = option("What the release is for.", "TEXT", panel=_PANEL)
+    region: Text = option("Where the people are.", "TEXT", panel=_PANEL)
+    author: list[str] | None = option(
+        "Who writes the record. Repeat for more.", "NAME", panel=_PANEL
+    )
+    sector: Text = option("The sector, if it may be published.", "TEXT", panel=_PANEL)
+    product: Text = option(
+        "The data product's name; that of the dataset unless given.", "NAME", panel=_PANEL
+    )
 
     def check(self, *, kept: list[str]) -> None:
         """Refuse a file that cannot be written, and missing facts."""
@@ -114,26 +83,14 @@ class Registry:
 @flat
 def verify(
     *,
-    certificate: Annotated[
-        Path, Argument(help="The file that --certificate wrote.", metavar="CERTIFICATE")
-    ],
-    ledger: Annotated[
-        str | None,
-        Option(help="Look its charge up in this ledger: a file or an address.", metavar="FILE|URL"),
-    ] = None,
-    public_key: Annotated[
-        str | None,
-        Option(
-            help="Demand that it was signed with this key: a file, or 64 hexadecimal digits.",
-            metavar="FILE|HEX",
-        ),
-    ] = None,
-    result: Annotated[
-        Path | None,
-        Option(
-            help="Compare the released values with this file, .csv or .parquet.", metavar="FILE"
-        ),
-    ] = None,
+    certificate: Path = argument("The file that --certificate wrote.", "CERTIFICATE"),
+    ledger: Text = option("Look its charge up in this ledger: a file or an address.", "FILE|URL"),
+    public_key: Text = option(
+        "Demand that it was signed with this key: a file, or 64 hexadecimal digits.", "FILE|HEX"
+    ),
+    result: Path | None = option(
+        "Compare the released values with this file, .csv or .parquet.", "FILE"
+    ),
     registry: Registry,
     printed: AsJson,
 ) -> None:
