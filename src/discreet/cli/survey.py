@@ -12,14 +12,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from typer import Argument, Context, Option, Typer
+from typer import Context, Typer
 
 from discreet.cli.failures import called, in_toml
-from discreet.cli.options import flat
+from discreet.cli.options import Text, argument, flag, flat, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
 from discreet.errors import InvalidArgument, one_line
@@ -82,40 +82,23 @@ epsilon = 1
 class QuestionnaireOptions:
     """Questions from the command line; a file can say more."""
 
-    title: Annotated[str | None, Option(help="The title.", metavar="TEXT")] = None
-    yes_no: Annotated[
-        list[str] | None,
-        Option(help="A question for yes or no. Repeat for more.", metavar="NAME=TEXT"),
-    ] = None
-    choose_one: Annotated[
-        list[str] | None,
-        Option(
-            help="One of several answers (in quotes, one may hold commas). Repeat for more.",
-            metavar="NAME=TEXT=A,B,C",
-        ),
-    ] = None
-    choose_any: Annotated[
-        list[str] | None,
-        Option(help="Any of several answers. Repeat for more.", metavar="NAME=TEXT=A,B,C"),
-    ] = None
-    number: Annotated[
-        list[str] | None,
-        Option(help="A number in a range. Repeat for more.", metavar="NAME=TEXT=LOWER:UPPER"),
-    ] = None
-    epsilon: Annotated[
-        str | None, Option(help="What each question may cost.", metavar="NUMBER")
-    ] = None
-    truth: Annotated[
-        str | None,
-        Option(help="Instead: the chance that the truth is told.", metavar="PROBABILITY"),
-    ] = None
-    respondents: Annotated[
-        int | None, Option(help="How many are expected, for the stated errors.", metavar="N")
-    ] = None
-    waves: Annotated[int, Option(help="How often the same people are asked.", metavar="N")] = 1
-    post: Annotated[str | None, Option(help="Where the page may send reports.", metavar="URL")] = (
-        None
+    title: Text = option("The title.", "TEXT")
+    yes_no: list[str] | None = option("A question for yes or no. Repeat for more.", "NAME=TEXT")
+    choose_one: list[str] | None = option(
+        "One of several answers (in quotes, one may hold commas). Repeat for more.",
+        "NAME=TEXT=A,B,C",
     )
+    choose_any: list[str] | None = option(
+        "Any of several answers. Repeat for more.", "NAME=TEXT=A,B,C"
+    )
+    number: list[str] | None = option(
+        "A number in a range. Repeat for more.", "NAME=TEXT=LOWER:UPPER"
+    )
+    epsilon: Text = option("What each question may cost.", "NUMBER")
+    truth: Text = option("Instead: the chance that the truth is told.", "PROBABILITY")
+    respondents: int | None = option("How many are expected, for the stated errors.", "N")
+    waves: int = option("How often the same people are asked.", "N", default=1)
+    post: Text = option("Where the page may send reports.", "URL")
 
 
 def written_questionnaire(asked: QuestionnaireOptions) -> str:
@@ -230,17 +213,10 @@ _SHORT = {"y": "yes", "n": "no"}
 class GivenAnswers:
     """Answers given as options rather than asked for."""
 
-    answer: Annotated[
-        list[str] | None,
-        Option(
-            help="An answer; repeat for each question, and for each choice of several.",
-            metavar="NAME=ANSWER",
-        ),
-    ] = None
-    answers: Annotated[
-        Path | None,
-        Option(help="All answers, a JSON file of names and answers.", metavar="FILE.json"),
-    ] = None
+    answer: list[str] | None = option(
+        "An answer; repeat for each question, and for each choice of several.", "NAME=ANSWER"
+    )
+    answers: Path | None = option("All answers, a JSON file of names and answers.", "FILE.json")
 
     def check(self, *, may_ask: bool) -> None:
         """Refuse answers given in two ways, and missing ones with --json, when nobody is asked."""
@@ -420,34 +396,24 @@ _NO_GAIN = 0.99  # of the local ε: above this, shuffling gains nothing worth me
 class EstimateOptions:
     """What is estimated, at what confidence, and about whom."""
 
-    cross: Annotated[
-        list[str] | None,
-        Option(help="Cross these two questions. Repeat for more tables.", metavar="NAME,NAME"),
-    ] = None
-    confidence: Annotated[
-        str,
-        Option(help="How sure each interval is to hold the truth.", metavar="SHARE"),
-    ] = "0.95"
-    about: Annotated[
-        str,
-        Option(
-            help="Intervals about the population that respondents are a random sample of, or "
-            "about these respondents themselves.",
-            metavar="population|respondents",
-        ),
-    ] = "population"
-    shuffled: Annotated[
-        bool,
-        Option(
-            "--shuffled",
-            help="Say what is promised where these reports were shuffled by somebody trusted, and "
-            "ids and times removed; needs --delta.",
-        ),
-    ] = False
-    delta: Annotated[
-        str | None,
-        Option(help="With --shuffled: the δ of that promise.", metavar="NUMBER"),
-    ] = None
+    cross: list[str] | None = option(
+        "Cross these two questions. Repeat for more tables.", "NAME,NAME"
+    )
+    confidence: str = option(
+        "How sure each interval is to hold the truth.", "SHARE", default="0.95"
+    )
+    about: str = option(
+        "Intervals about the population that respondents are a random sample of, or "
+        "about these respondents themselves.",
+        "population|respondents",
+        default="population",
+    )
+    shuffled: bool = flag(
+        "--shuffled",
+        "Say what is promised where these reports were shuffled by somebody trusted, and "
+        "ids and times removed; needs --delta.",
+    )
+    delta: Text = option("With --shuffled: the δ of that promise.", "NUMBER")
 
     def check(self) -> None:
         """Refuse --shuffled without --delta, or the reverse, before any report is read."""
@@ -494,22 +460,12 @@ class EstimateOptions:
 class EstimateOutput:
     """What is written to files, apart from what is printed."""
 
-    projected: Annotated[
-        bool,
-        Option(
-            "--projected",
-            help="Also the nearest proper shares, none negative: biased, without intervals.",
-        ),
-    ] = False
-    plot: Annotated[
-        Path | None,
-        Option(help="Draw the estimates: .svg, .png or .html.", metavar="FILE"),
-    ] = None
-    out: Annotated[
-        Path | None,
-        Option(help="Write the estimates to this file, .csv or .parquet.", metavar="FILE"),
-    ] = None
-    force: Annotated[bool, Option("--force", help="Overwrite existing files.")] = False
+    projected: bool = flag(
+        "--projected", "Also the nearest proper shares, none negative: biased, without intervals."
+    )
+    plot: Path | None = option("Draw the estimates: .svg, .png or .html.", "FILE")
+    out: Path | None = option("Write the estimates to this file, .csv or .parquet.", "FILE")
+    force: bool = flag("--force", "Overwrite existing files.")
 
     def check(self, *, kept: list[str]) -> None:
         """Refuse files that cannot be written."""
@@ -517,10 +473,10 @@ class EstimateOutput:
         check_outputs(places, kept=kept, new=not self.force)
         if self.plot is not None:
             check_installed()
-        for (option, path), endings in zip(places.items(), (_PICTURES, _TABLES), strict=True):
+        for (name, path), endings in zip(places.items(), (_PICTURES, _TABLES), strict=True):
             if path is not None and path.suffix.lower() not in endings:
                 raise InvalidArgument(
-                    name=option,
+                    name=name,
                     expected=f"a name that ends in {' or '.join(endings)}",
                     given=InvalidArgument.describe_parameter(str(path)),
                 )
@@ -745,14 +701,9 @@ survey_app = Typer(name="survey")
 
 _WIDEST: Final = 100  # characters per line of a card; longer lines are hard to read
 
-_File = Annotated[
-    Path, Argument(help="The questionnaire, a TOML file.", metavar="QUESTIONNAIRE.toml")
-]
-_Force = Annotated[bool, Option("--force", help="Overwrite an existing file.")]
-_Wave = Annotated[
-    int | None,
-    Option(help="Which wave; needed where people are asked more than once.", metavar="N"),
-]
+_FILE = argument("The questionnaire, a TOML file.", "QUESTIONNAIRE.toml")
+_FORCE = flag("--force", "Overwrite an existing file.")
+_WAVE = option("Which wave; needed where people are asked more than once.", "N")
 
 
 @survey_app.callback(invoke_without_command=True)
@@ -765,12 +716,10 @@ def survey(context: Context) -> None:
 @survey_app.command("new")
 @flat
 def new(
-    file: Annotated[
-        Path, Argument(help="Where the questionnaire goes.", metavar="QUESTIONNAIRE.toml")
-    ],
-    asked: QuestionnaireOptions,
-    force: _Force = False,
     *,
+    file: Path = argument("Where the questionnaire goes.", "QUESTIONNAIRE.toml"),
+    asked: QuestionnaireOptions,
+    force: bool = _FORCE,
     printed: AsJson,
 ) -> None:
     """Write a questionnaire: from the questions given, or a template with comments to edit.
@@ -801,22 +750,16 @@ def new(
 @survey_app.command("respond")
 @flat
 def respond(
-    questionnaire: _File,
-    given: GivenAnswers,
-    memory: Annotated[
-        Path | None,
-        Option(
-            help="Where randomized answers are remembered, so that asking again draws nothing "
-            "anew; needed for several waves, and for a permanent question.",
-            metavar="FILE",
-        ),
-    ] = None,
-    wave: _Wave = None,
-    out: Annotated[
-        Path | None,
-        Option(help="Add the report to this file of JSON lines.", metavar="FILE.jsonl"),
-    ] = None,
     *,
+    questionnaire: Path = _FILE,
+    given: GivenAnswers,
+    memory: Path | None = option(
+        "Where randomized answers are remembered, so that asking again draws nothing "
+        "anew; needed for several waves, and for a permanent question.",
+        "FILE",
+    ),
+    wave: int | None = _WAVE,
+    out: Path | None = option("Add the report to this file of JSON lines.", "FILE.jsonl"),
     printed: AsJson,
 ) -> None:
     """Answer on this machine: prints the card, asks, and lets only randomized answers out.
@@ -867,13 +810,10 @@ def respond(
 @survey_app.command("collect")
 @flat
 def collect(
-    questionnaire: _File,
-    reports: Annotated[
-        list[Path],
-        Argument(help="Reports: .jsonl, .csv or .parquet files.", metavar="REPORTS..."),
-    ],
-    wave: _Wave = None,
     *,
+    questionnaire: Path = _FILE,
+    reports: list[Path] = argument("Reports: .jsonl, .csv or .parquet files.", "REPORTS..."),
+    wave: int | None = _WAVE,
     estimating: EstimateOptions,
     shown: EstimateOutput,
     printed: AsJson,
@@ -903,23 +843,18 @@ def collect(
 @survey_app.command("plan")
 @flat
 def plan(
-    questionnaire: _File,
-    half_width: Annotated[
-        str,
-        Option(
-            help="How wide an interval may be, to each side: 0.01 is one point of a share, or a "
-            "hundredth of a number's range.",
-            metavar="SHARE",
-        ),
-    ],
-    confidence: Annotated[
-        str, Option(help="How sure each interval is to hold the truth.", metavar="SHARE")
-    ] = "0.95",
-    share: Annotated[
-        str | None,
-        Option(help="The share that is expected; the worst one unless given.", metavar="SHARE"),
-    ] = None,
     *,
+    questionnaire: Path = _FILE,
+    half_width: str = option(
+        "How wide an interval may be, to each side: 0.01 is one point of a share, or a "
+        "hundredth of a number's range.",
+        "SHARE",
+        default=MISSING,
+    ),
+    confidence: str = option(
+        "How sure each interval is to hold the truth.", "SHARE", default="0.95"
+    ),
+    share: Text = option("The share that is expected; the worst one unless given.", "SHARE"),
     printed: AsJson,
 ) -> None:
     """How many respondents a questionnaire needs, and how many at another ε.
@@ -945,17 +880,13 @@ def plan(
 @survey_app.command("page")
 @flat
 def page(
-    questionnaire: _File,
-    out: Annotated[
-        Path | None,
-        Option(
-            help="Where the page goes; beside the questionnaire, as .html, unless given.",
-            metavar="FILE.html",
-        ),
-    ] = None,
-    wave: _Wave = None,
-    force: _Force = False,
     *,
+    questionnaire: Path = _FILE,
+    out: Path | None = option(
+        "Where the page goes; beside the questionnaire, as .html, unless given.", "FILE.html"
+    ),
+    wave: int | None = _WAVE,
+    force: bool = _FORCE,
     printed: AsJson,
 ) -> None:
     """Write a web page that asks the questions and lets only randomized answers leave it.
