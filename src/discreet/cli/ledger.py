@@ -23,7 +23,7 @@ from discreet.cli.accounts import (
     spent_without_cap,
     unknown_dataset,
 )
-from discreet.cli.options import GroupCapOptions, LedgerCapOptions, Text, flag, flat, option
+from discreet.cli.options import GroupCapOptions, LedgerCapOptions, Text, Texts, flag, flat, option
 from discreet.cli.output import (
     AnswerOptions,
     AsJson,
@@ -68,7 +68,7 @@ def create(
         "add-remove|replace",
         default="add-remove",
     ),
-    group: list[str] | None = option(
+    group: Texts = option(
         "Put the dataset into this group, which caps all datasets of the same people "
         "together. Repeat for more.",
         "NAME",

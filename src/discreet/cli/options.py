@@ -20,13 +20,14 @@ from discreet.errors import InvalidArgument
 
 
 Text: TypeAlias = str | None
+Texts: TypeAlias = list[str] | None
 
 
 def option(
-    words: str, metavar: str = "", *, default: Any = None, panel: str | None = None, **more: Any
+    words: str, metavar: str, *, default: Any = None, panel: str | None = None, **more: Any
 ) -> Any:
     """An option, as the default of a parameter of a command or of a field in a class of options."""
-    info = Option(help=words, metavar=metavar or None, rich_help_panel=panel, **more)
+    info = Option(help=words, metavar=metavar, rich_help_panel=panel, **more)
     return field(default=default, metadata={"typer": info})
 
 
@@ -174,7 +175,7 @@ class SpendOptions:
     delta: Text = _spend("With --epsilon, or for --keys discover: this δ.")
     rho: Text = _spend("Spend this much ρ of zCDP.")
     mu: Text = _spend("Spend this much μ of Gaussian privacy.")
-    error: list[str] | None = _spend(
+    error: Texts = _spend(
         "Instead of a spend: pay the least that keeps every value within this error "
         "(95 %), or only the named ones, as in mean_income=500.",
         metavar="ERROR|NAME=ERROR",

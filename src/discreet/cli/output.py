@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import date, time
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -144,6 +145,7 @@ def cap_in_words(account: Account) -> str:
 
 
 _ANSWER = "The answer"
+_answer = partial(option, panel=_ANSWER)
 _FORMATS = ("table", "csv", "json")
 _SUFFIXES = (".csv", ".parquet", ".json")
 
@@ -152,17 +154,12 @@ _SUFFIXES = (".csv", ".parquet", ".json")
 class AnswerOptions:
     """How an answer is printed and where it is written."""
 
-    output: Path | None = option(
-        "Write the answer to this file: .csv, .parquet or .json.", "FILE", panel=_ANSWER
-    )
-    format: Text = option(
+    output: Path | None = _answer("Write the answer to this file: .csv, .parquet or .json.", "FILE")
+    format: Text = _answer(
         "How to print it: as a table unless given; --json is the same as --format json.",
         "table|csv|json",
-        panel=_ANSWER,
     )
-    certificate: Path | None = option(
-        "Write the certificate of the release to this file.", "FILE", panel=_ANSWER
-    )
+    certificate: Path | None = _answer("Write the certificate of the release to this file.", "FILE")
     force: bool = flag(
         "--force", "Let --output and --certificate overwrite existing files.", _ANSWER
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from discreet.cli.options import (
     CapOptions,
     SpendOptions,
     Text,
+    Texts,
     argument,
     budget_of,
     flag,
@@ -48,7 +50,10 @@ if TYPE_CHECKING:
 # -- the question ----------------------------------------------------------------------------------
 
 
-_TABLE, _GROUPS, _ASKED = "The table", "Groups and people", "What is asked"
+_ASKED = "What is asked"
+_table, _groups, _asked = (
+    partial(option, panel=panel) for panel in ("The table", "Groups and people", _ASKED)
+)
 _BOUNDS = "COLUMN:LOWER:UPPER"
 _DISCOVER = "discover"
 
@@ -60,84 +65,68 @@ class QuestionOptions:
     data: str = argument(
         "A CSV or Parquet file, or a pattern in quotes such as 'visits/*.parquet'.", "DATA"
     )
-    unit: Text = option(
-        "The column that says whose row it is; without it, a row is a person.",
-        "COLUMN",
-        panel=_TABLE,
+    unit: Text = _table(
+        "The column that says whose row it is; without it, a row is a person.", "COLUMN"
     )
-    relation: str = option(
+    relation: str = _table(
         "What stays hidden: whether a person is there at all (add-remove), or what "
         "their rows say (replace).",
         "add-remove|replace",
-        panel=_TABLE,
         default="add-remove",
     )
-    schema: list[str] | None = option(
+    schema: Texts = _table(
         "Fix the type of a column: boolean, integer, real, text, date or timestamp. "
         "Cells of a CSV file take the type they are used as. Repeat for more.",
         "COLUMN=TYPE",
-        panel=_TABLE,
     )
-    delimiter: str = option(
-        "The character between the cells of a CSV file.", "CHARACTER", panel=_TABLE, default=","
+    delimiter: str = _table(
+        "The character between the cells of a CSV file.", "CHARACTER", default=","
     )
-    where: list[str] | None = option(
+    where: Texts = _table(
         'Keep rows for which this is true, as in "age >= 18", "city = \'A\'", "city in '
         "('A', 'B')\" or \"income is not null\". Repeat to demand several.",
         "CONDITION",
-        panel=_TABLE,
     )
-    group_by: list[str] | None = option(
-        "Answer for each value of this column. Repeat to cross several.", "COLUMN", panel=_GROUPS
+    group_by: Texts = _groups(
+        "Answer for each value of this column. Repeat to cross several.", "COLUMN"
     )
-    keys: list[str] | None = option(
+    keys: Texts = _groups(
         "The values to answer for, with commas, once for each --group-by in the same "
         "order. Or discover, once for all of them: it needs --delta and finds the groups that "
         "enough people are in.",
         "A,B,...|discover",
-        panel=_GROUPS,
     )
-    public_keys: Text = option(
+    public_keys: Text = _groups(
         "A CSV or Parquet file with the group columns, one row for each group. It is "
         "public: it holds nothing about people, and all of it may be seen in the answer.",
         "FILE",
-        panel=_GROUPS,
     )
-    max_groups: int | None = option(
-        "Keep each person in at most this many groups.", "N", panel=_GROUPS
+    max_groups: int | None = _groups("Keep each person in at most this many groups.", "N")
+    max_rows_per_group: int | None = _groups(
+        "Keep at most this many rows of each person in a group.", "N"
     )
-    max_rows_per_group: int | None = option(
-        "Keep at most this many rows of each person in a group.", "N", panel=_GROUPS
-    )
-    max_rows: int | None = option(
+    max_rows: int | None = _groups(
         "Keep at most this many rows of each person in all. With --unit and none of the "
         "three, it is 1.",
         "N",
-        panel=_GROUPS,
     )
     count: bool = flag("--count", "How many rows: n.", _ASKED)
     count_units: bool = flag("--count-units", "How many people: people.", _ASKED)
-    sum: list[str] | None = option("The sum.", _BOUNDS, panel=_ASKED)
-    mean: list[str] | None = option("The mean.", _BOUNDS, panel=_ASKED)
-    median: list[str] | None = option("The median.", _BOUNDS, panel=_ASKED)
-    quantile: list[str] | None = option(
+    sum: Texts = _asked("The sum.", _BOUNDS)
+    mean: Texts = _asked("The mean.", _BOUNDS)
+    median: Texts = _asked("The median.", _BOUNDS)
+    quantile: Texts = _asked(
         "The value below which this share of rows lies, or several shares with commas.",
         "COLUMN:SHARE:LOWER:UPPER",
-        panel=_ASKED,
     )
-    variance: list[str] | None = option("The variance.", _BOUNDS, panel=_ASKED)
-    std: list[str] | None = option("The standard deviation.", _BOUNDS, panel=_ASKED)
-    histogram: list[str] | None = option(
+    variance: Texts = _asked("The variance.", _BOUNDS)
+    std: Texts = _asked("The standard deviation.", _BOUNDS)
+    histogram: Texts = _asked(
         "How many rows in each bin, by edges; for a column without numbers, by categories.",
         "COLUMN:E1,E2,...",
-        panel=_ASKED,
     )
-    top_k: list[str] | None = option(
-        "Which K of the candidates are commonest.", "COLUMN:K:A,B,...", panel=_ASKED
-    )
-    most_common: list[str] | None = option(
-        "Which of the candidates is commonest.", "COLUMN:A,B,...", panel=_ASKED
-    )
+    top_k: Texts = _asked("Which K of the candidates are commonest.", "COLUMN:K:A,B,...")
+    most_common: Texts = _asked("Which of the candidates is commonest.", "COLUMN:A,B,...")
 
     # -- to a query --------------------------------------------------------------------------------
 
@@ -295,6 +284,7 @@ class QuestionOptions:
 
 
 _LEDGER = "The ledger"
+_ledger = partial(option, panel=_LEDGER)
 
 
 class Opened(NamedTuple):
@@ -308,10 +298,9 @@ class Opened(NamedTuple):
 class AccountOptions:
     """The ledger, the dataset in it, and the analyst."""
 
-    ledger: Text = option(
+    ledger: Text = _ledger(
         "The ledger that keeps the budget: a file, or a postgresql:// address.",
         "FILE|URL",
-        panel=_LEDGER,
         envvar="DISCREET_LEDGER",
     )
     no_ledger: bool = flag(
@@ -326,19 +315,15 @@ class AccountOptions:
         "dataset is named after the ledger's file unless --dataset says otherwise.",
         _LEDGER,
     )
-    dataset: Text = option(
-        "The dataset's name in the ledger; not needed if there is one.", "NAME", panel=_LEDGER
-    )
-    analyst: Text = option("Who asks, if the ledger has analysts.", "NAME", panel=_LEDGER)
-    idempotency_key: Text = option(
+    dataset: Text = _ledger("The dataset's name in the ledger; not needed if there is one.", "NAME")
+    analyst: Text = _ledger("Who asks, if the ledger has analysts.", "NAME")
+    idempotency_key: Text = _ledger(
         "Under the same key, the same question gets the same answer again, and is charged once.",
         "TEXT",
-        panel=_LEDGER,
     )
-    key: Text = option(
+    key: Text = _ledger(
         "The private key that signs the ledger and certificates: Ed25519, as PEM.",
         "FILE",
-        panel=_LEDGER,
         envvar="DISCREET_KEY",
     )
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from typer import Context, Typer
 
 from discreet.cli.failures import called, in_toml
-from discreet.cli.options import Text, argument, flag, flat, option
+from discreet.cli.options import Text, Texts, argument, flag, flat, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
 from discreet.errors import InvalidArgument, one_line
@@ -83,17 +83,13 @@ class QuestionnaireOptions:
     """Questions from the command line; a file can say more."""
 
     title: Text = option("The title.", "TEXT")
-    yes_no: list[str] | None = option("A question for yes or no. Repeat for more.", "NAME=TEXT")
-    choose_one: list[str] | None = option(
+    yes_no: Texts = option("A question for yes or no. Repeat for more.", "NAME=TEXT")
+    choose_one: Texts = option(
         "One of several answers (in quotes, one may hold commas). Repeat for more.",
         "NAME=TEXT=A,B,C",
     )
-    choose_any: list[str] | None = option(
-        "Any of several answers. Repeat for more.", "NAME=TEXT=A,B,C"
-    )
-    number: list[str] | None = option(
-        "A number in a range. Repeat for more.", "NAME=TEXT=LOWER:UPPER"
-    )
+    choose_any: Texts = option("Any of several answers. Repeat for more.", "NAME=TEXT=A,B,C")
+    number: Texts = option("A number in a range. Repeat for more.", "NAME=TEXT=LOWER:UPPER")
     epsilon: Text = option("What each question may cost.", "NUMBER")
     truth: Text = option("Instead: the chance that the truth is told.", "PROBABILITY")
     respondents: int | None = option("How many are expected, for the stated errors.", "N")
@@ -213,7 +209,7 @@ _SHORT = {"y": "yes", "n": "no"}
 class GivenAnswers:
     """Answers given as options rather than asked for."""
 
-    answer: list[str] | None = option(
+    answer: Texts = option(
         "An answer; repeat for each question, and for each choice of several.", "NAME=ANSWER"
     )
     answers: Path | None = option("All answers, a JSON file of names and answers.", "FILE.json")
@@ -396,9 +392,7 @@ _NO_GAIN = 0.99  # of the local ε: above this, shuffling gains nothing worth me
 class EstimateOptions:
     """What is estimated, at what confidence, and about whom."""
 
-    cross: list[str] | None = option(
-        "Cross these two questions. Repeat for more tables.", "NAME,NAME"
-    )
+    cross: Texts = option("Cross these two questions. Repeat for more tables.", "NAME,NAME")
     confidence: str = option(
         "How sure each interval is to hold the truth.", "SHARE", default="0.95"
     )

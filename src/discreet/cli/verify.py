@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from typer import Exit
 
 from discreet.cli import failures
 from discreet.cli.failures import translated
-from discreet.cli.options import Text, argument, flat, option
+from discreet.cli.options import Text, Texts, argument, flat, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import (
     check_ledger_exists,
@@ -25,29 +26,24 @@ if TYPE_CHECKING:
     from discreet.certificate import Certificate
 
 
-_PANEL = "The registry's record"
+_registry = partial(option, panel="The registry's record")
 
 
 @dataclass(frozen=True)
 class Registry:
     """What the registry needs about a deployment that is not in a certificate."""
 
-    registry: Path | None = option(
+    registry: Path | None = _registry(
         "Write a record in the YAML form of the OpenDP Deployments Registry, if nothing failed.",
         "FILE",
-        panel=_PANEL,
     )
-    curator: Text = option("Who publishes the data.", "NAME", panel=_PANEL)
-    curator_type: Text = option("What they are.", "Government|Industry|Nonprofit", panel=_PANEL)
-    intended_use: Text = option("What the release is for.", "TEXT", panel=_PANEL)
-    region: Text = option("Where the people are.", "TEXT", panel=_PANEL)
-    author: list[str] | None = option(
-        "Who writes the record. Repeat for more.", "NAME", panel=_PANEL
-    )
-    sector: Text = option("The sector, if it may be published.", "TEXT", panel=_PANEL)
-    product: Text = option(
-        "The data product's name; that of the dataset unless given.", "NAME", panel=_PANEL
-    )
+    curator: Text = _registry("Who publishes the data.", "NAME")
+    curator_type: Text = _registry("What they are.", "Government|Industry|Nonprofit")
+    intended_use: Text = _registry("What the release is for.", "TEXT")
+    region: Text = _registry("Where the people are.", "TEXT")
+    author: Texts = _registry("Who writes the record. Repeat for more.", "NAME")
+    sector: Text = _registry("The sector, if it may be published.", "TEXT")
+    product: Text = _registry("The data product's name; that of the dataset unless given.", "NAME")
 
     def check(self, *, kept: list[str]) -> None:
         """Refuse a file that cannot be written, and missing facts."""
