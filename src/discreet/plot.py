@@ -93,6 +93,15 @@ def _needed(name: str) -> Any:
         ) from None
 
 
+def limit_line(y: Any, field: str, value: float, words: str) -> list[Any]:
+    """A dashed line across a chart, where ``y`` is this value of the field, and words above it."""
+    alt, red = altair(), "#b3373b"
+    base = alt.Chart(alt.InlineData(values=[{field: value, "words": words}]))
+    line = base.mark_rule(color=red, strokeDash=[6, 4], strokeWidth=1.5).encode(y=y)
+    label = base.mark_text(color=red, align="left", dx=4, dy=-8, fontSize=12)
+    return [line, label.encode(y=y, x=alt.value(0), text="words:N")]
+
+
 def dressed(chart: Any, title: str, subtitle: Any) -> Any:
     """A chart with title and subtitle, in the look that all pictures share."""
     alt = altair()

@@ -118,9 +118,10 @@ class Analyst:
         )
         self._check_width(methods, wish, noise)
         self._turns: TurnsInLedger | TurnsInMemory = TurnsInMemory(self._queries)
-        self._guarantee = _promise(self._bounds)
+        own = self._bounds.won.noise
+        self._guarantee: Guarantee | None = None if own is None else own.total(self._queries)
         if ledger is not None:
-            opened = charged(
+            self._bounds, self._turns, self._guarantee = charged(
                 self._bounds,
                 error=wish,
                 noise=noise,
@@ -129,7 +130,6 @@ class Analyst:
                 dataset=dataset,
                 analyst=analyst,
             )
-            self._bounds, self._turns, self._guarantee = opened.bounds, opened.turns, opened.whole
         self._ask = _asker(sample, self._bounds)
 
     def _check_width(
@@ -301,11 +301,6 @@ def _methods(
     return names if size is not None or not in_ledger else ("gaussian",)
 
 
-def _promise(found: BoundsTable) -> Guarantee | None:
-    noise = found.won.noise
-    return None if noise is None else noise.total(found.queries)
-
-
 def _asker(
     sample: Records, found: BoundsTable
 ) -> Callable[[Callable[[Any], Any], bool, int], float | Fraction]:
@@ -315,9 +310,7 @@ def _asker(
         gaussian = won.noise.shape == "gaussian"
         loss = 1 / (won.noise.n * won.noise.size)
         noisy = StatisticalQueries(
-            sample,
-            sigma=won.noise.size if gaussian else None,
-            epsilon=None if gaussian else loss,
+            sample, sigma=won.noise.size if gaussian else None, epsilon=None if gaussian else loss
         )
         return lambda phi, vectorized, _: noisy.ask(phi, vectorized=vectorized)
     if won.levels is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -133,13 +134,10 @@ def bounds(
             expected=f"one for {rows[0].noise}: {', '.join(one.method for one in rows)}",
             given=", ".join(methods),
         )
+    width = attrgetter("width")
     kept = [one for one in allowed if error is not None and one.width <= error]
-    won = min(kept, key=_told) if kept else min(allowed, key=_width)
-    return BoundsTable(n, queries, failure, tuple(sorted(rows, key=_width)), won)
-
-
-def _width(one: Bound) -> float:
-    return one.width
+    won = min(kept, key=_told) if kept else min(allowed, key=width)
+    return BoundsTable(n, queries, failure, tuple(sorted(rows, key=width)), won)
 
 
 def _told(one: Bound) -> tuple[float, float]:
@@ -234,12 +232,7 @@ def least_records(
 
 
 def refusal(
-    methods: Sequence[str],
-    n: int,
-    *,
-    queries: int,
-    error: Fraction | None,
-    failure: Fraction,
+    methods: Sequence[str], n: int, *, queries: int, error: Fraction | None, failure: Fraction
 ) -> Refused:
     """Why answers to this many questions on this few records cannot be that exact, and what would
     do. Without an error, no method has a width below 1, and two shares are always within 1.

@@ -203,10 +203,7 @@ class Validity:
 
 @spelled
 def validity_of(
-    ledger: str | PathLike[str] | Ledger,
-    *,
-    dataset: str,
-    confidence: Number = Fraction(95, 100),
+    ledger: str | PathLike[str] | Ledger, *, dataset: str, confidence: Number = Fraction(95, 100)
 ) -> Validity:
     """What the charges of a dataset say about the population, from the ledger alone.
 
@@ -306,15 +303,6 @@ def _own_error(plans: list[_Plan], failure: Fraction) -> float:
 # was drawn.
 
 
-@dataclass(frozen=True)
-class Charged:
-    """Where questions are charged, the noise they get, and the bound that follows."""
-
-    turns: TurnsInLedger
-    bounds: BoundsTable
-    whole: Guarantee  #: of everything that is ever released from the dataset
-
-
 def charged(
     planned: BoundsTable,
     *,
@@ -324,9 +312,11 @@ def charged(
     create: bool,
     dataset: str | None,
     analyst: str | None,
-) -> Charged:
-    """Open the account that these arguments name. If it is missing and ``create`` is true, make it,
-    with the cap that k questions use up exactly."""
+) -> tuple[BoundsTable, TurnsInLedger, Guarantee]:
+    """The bounds that follow from the noise of the questions, where they are charged, and the
+    guarantee of everything that is ever released from the dataset. If the account that these
+    arguments name is missing and ``create`` is true, it is made, with the cap that k questions use
+    up exactly."""
     own = planned.won.noise
     assert own is not None
     n, queries, failure = planned.n, planned.queries, planned.failure
@@ -368,7 +358,7 @@ def charged(
         )
     others = bounds(n, queries=queries, failure=failure, noise=used).rows
     rows = (won, *(row for row in others if row.method != won.method))
-    return Charged(turns, BoundsTable(n, queries, failure, rows, won), whole)
+    return BoundsTable(n, queries, failure, rows, won), turns, whole
 
 
 def stored(answer: PopulationAnswer, found: BoundsTable) -> bytes:

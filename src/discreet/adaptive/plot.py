@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from discreet.adaptive.arguments import percent
 from discreet.adaptive.bounds import row
 from discreet.adaptive.noise_width import Shape, estimated_width
-from discreet.plot import Plot, altair, dressed
+from discreet.plot import Plot, altair, dressed, limit_line
 
 if TYPE_CHECKING:
     from discreet.adaptive.question_plan import QuestionPlan
 
 _WIDTH, _HEIGHT = 560, 300
 _POINTS = 40
-_RED = "#b3373b"
 _NAIVE: Final = "naive reuse (void)"
 _LABELS: Final = {
     "gaussian": "Gaussian noise",
@@ -79,7 +78,8 @@ def draw(plan: QuestionPlan) -> Plot:
             ],
         )
     )
-    chart = alt.layer(lines, *_wish(plan.error)).properties(width=_WIDTH, height=_HEIGHT)
+    wish = limit_line("error:Q", "error", plan.error, f"asked for: {plan.error:g}")
+    chart = alt.layer(lines, *wish).properties(width=_WIDTH, height=_HEIGHT)
     best = plan.questions[plan.best]
     title = f"What {plan.n:,} records support"
     subtitle = [
@@ -101,14 +101,3 @@ def _curves(n: int, counts: list[int], failure: Fraction) -> dict[str, list[floa
             curves[label] = [row(method, n, queries=k, failure=failure).width for k in counts]
     curves[_NAIVE] = [math.sqrt(math.log(2 * k / float(failure)) / (2 * n)) for k in counts]
     return curves
-
-
-def _wish(error: float) -> list[Any]:
-    alt = altair()
-
-    base = alt.Chart(alt.InlineData(values=[{"error": error, "words": f"asked for: {error:g}"}]))
-    line = base.mark_rule(color=_RED, strokeDash=[6, 4], strokeWidth=1.5).encode(y="error:Q")
-    label = base.mark_text(color=_RED, align="left", dx=4, dy=-8, fontSize=12).encode(
-        y="error:Q", x=alt.value(0), text="words:N"
-    )
-    return [line, label]

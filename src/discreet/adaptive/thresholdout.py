@@ -36,6 +36,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -656,8 +657,4 @@ def _scales(hits: int) -> tuple[float, float]:
     return float(unit.threshold_scale), float(unit.query_scale)
 
 
-_kept: dict[tuple[float, float, int], LargestNoise] = {}
-
-
-def _largest(a: float, b: float, count: int) -> LargestNoise:
-    return _kept.setdefault((a, b, count), LargestNoise(a, b, count))
+_largest = cache(LargestNoise)

@@ -166,7 +166,7 @@ def show(
                 )
             show_release(ledger, release, answer, key=place.key, as_json=printed.json)
             return
-        if answer.is_asked:
+        if answer != AnswerOptions():
             raise InvalidArgument(
                 name="--output, --format, --certificate and --force",
                 expected="given with --release, whose answer they are about",

@@ -21,10 +21,7 @@ from discreet.errors import InvalidArgument, one_line
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
-    name="discreet",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    name="discreet", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
 )
 
 

@@ -192,11 +192,6 @@ class AnswerOptions:
         places = {"--output": self.output, "--certificate": self.certificate}
         check_outputs(places, kept=kept, new=not self.force)
 
-    @property
-    def is_asked(self) -> bool:
-        """Was any of these options given?"""
-        return self != AnswerOptions()
-
     def deliver(
         self,
         result: Result,

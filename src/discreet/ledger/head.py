@@ -96,7 +96,10 @@ class HeadFile:
         Where the ledger may be `unfinished`, the first write of the head may have failed midway;
         its second slot is written with the first record.
         """
-        newest, _ = self._look(descriptor)
+        content = os.pread(descriptor, 2 * SLOT, 0)
+        if content != self._read[0]:
+            self._read = (content, *_newest(content))
+        newest = self._read[1]
         size = os.fstat(descriptor).st_size
         if newest is None and size and not (unfinished and size < 2 * SLOT):
             raise LedgerDamaged(
@@ -123,12 +126,6 @@ class HeadFile:
         before = self._read[0].ljust(2 * SLOT, b"\0")
         after = content + before[SLOT:] if slot == 0 else before[:SLOT] + content
         self._read = (after, head, 1 - slot)
-
-    def _look(self, descriptor: int) -> tuple[Head | None, int]:
-        content = os.pread(descriptor, 2 * SLOT, 0)
-        if content != self._read[0]:
-            self._read = (content, *_newest(content))
-        return self._read[1:]
 
 
 def _lock(descriptor: int) -> None:

@@ -268,9 +268,7 @@ def entry_of(row: Row, state: LedgerState, claim: Claim | None = None) -> Entry:
     )
 
 
-@lru_cache(maxsize=1024)
-def _guarantee(text: str) -> Guarantee:
-    return Guarantee.from_json(text)
+_guarantee = lru_cache(maxsize=1024)(Guarantee.from_json)
 
 
 def _claim(text: str, digest: str) -> Claim:

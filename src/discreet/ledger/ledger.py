@@ -180,12 +180,7 @@ class Ledger:
 
     @spelled
     def add_analyst(
-        self,
-        name: str,
-        *,
-        dataset: str,
-        budget: Budget | None = None,
-        slack: Number | None = None,
+        self, name: str, *, dataset: str, budget: Budget | None = None, slack: Number | None = None
     ) -> Account:
         """Add someone who may ask about a ``dataset``, with a cap of their own if one is given.
 

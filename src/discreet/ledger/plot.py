@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from discreet.guarantees.filters import Filter, in_words, sum_of
 from discreet.ledger.history import Entry
-from discreet.plot import Plot, altair, dressed
+from discreet.plot import Plot, altair, dressed, limit_line
 from discreet.release.text import number, text
 
 NOBODY: Final = "no name"
@@ -37,7 +37,7 @@ _TICKS: Final = (
     (timedelta(days=300), "%b %-d"),
 )
 _WIDTH, _HEIGHT = 560, 280
-_BLUE, _DARK, _RED = "#8fb3dd", "#22303f", "#b3373b"
+_BLUE, _DARK = "#8fb3dd", "#22303f"
 _COLOURS: Final = (
     *("#5b8fc9", "#e0974f", "#6aa886", "#b678b0", "#c9b24e", "#7d8fa8", "#d07f7c", "#b9bfc7"),
 )
@@ -54,7 +54,8 @@ def draw(entries: Sequence[Entry], *, dataset: str, account: Filter) -> Plot:
     layers = [_areas(rows, names, top, _symbol(account), _time_axis(entries))] if rows else []
     if with_cap:
         words = _words(account, sum_of(account.limit), account.slack)
-        layers += _cap_line(cap, words, _symbol(account))
+        height = _height("cap:Q", 1.1 * cap, _symbol(account))
+        layers += limit_line(height, "cap", cap, f"cap: {words}")
     subtitle = [
         part
         for line in _subtitle(entries, account, with_cap=with_cap)
@@ -165,18 +166,6 @@ def _height(field: str, top: float, symbol: str) -> Any:
         scale=alt.Scale(domain=[0, top], nice=False),
         axis=alt.Axis(format="~g", tickCount=6),
     )
-
-
-def _cap_line(cap: float, words: str, symbol: str) -> list[Any]:
-    alt = altair()
-
-    base = alt.Chart(alt.InlineData(values=[{"cap": cap, "words": f"cap: {words}"}]))
-    height = _height("cap:Q", 1.1 * cap, symbol)
-    line = base.mark_rule(color=_RED, strokeDash=[6, 4], strokeWidth=1.5).encode(y=height)
-    label = base.mark_text(color=_RED, align="left", dx=4, dy=-8, fontSize=12).encode(
-        y=height, x=alt.value(0), text="words:N"
-    )
-    return [line, label]
 
 
 # -- words -----------------------------------------------------------------------------------------
