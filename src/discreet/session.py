@@ -115,14 +115,7 @@ class Session:
         self._table = table
         self._signer = None if key is None else load_private(key)
         self._purse = open_budget(
-            table,
-            budget=budget,
-            slack=slack,
-            ledger=ledger,
-            create=create,
-            dataset=dataset,
-            analyst=analyst,
-            key=key,
+            table, budget, slack, ledger, create=create, dataset=dataset, analyst=analyst, key=key
         )
 
     if not TYPE_CHECKING:  # or else a type checker would accept every name
@@ -416,10 +409,10 @@ class Session:
 
 def open_budget(
     table: Table,
-    *,
     budget: Budget | None,
     slack: Number | None,
     ledger: str | PathLike[str] | Ledger | None,
+    *,
     create: bool,
     dataset: str | None,
     analyst: str | None,

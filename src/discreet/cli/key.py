@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from typer import Context, Typer
-
-from discreet.cli.options import argument, flat
+from discreet.cli.options import argument, flat, group
 from discreet.cli.output import AsJson
 from discreet.cli.paths import check_outputs
 
-key_app = Typer(name="key")
-
-
-@key_app.callback(invoke_without_command=True)
-def key(context: Context) -> None:
-    """Keys that sign ledgers and certificates."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+key_app = group("key", "Keys that sign ledgers and certificates.")
 
 
 @key_app.command("create")

@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from typer import Context, Exit, Typer
+from typer import Exit
 
-from discreet.cli import failures
-from discreet.cli.accounts import (
-    LedgerOptions,
-    ReadOnlyLedgerOptions,
-    account_document,
-    account_documents,
-    check_caps,
-    check_groups,
-    check_kept,
-    check_names,
-    check_new,
-    datasets_of,
-    facts_of,
-    spent_without_cap,
-    unknown_dataset,
+from discreet.cli import accounts, failures
+from discreet.cli.accounts import LedgerOptions, ReadOnlyLedgerOptions
+from discreet.cli.options import (
+    GroupCapOptions,
+    LedgerCapOptions,
+    Text,
+    Texts,
+    flag,
+    flat,
+    group,
+    option,
 )
-from discreet.cli.options import GroupCapOptions, LedgerCapOptions, Text, Texts, flag, flat, option
 from discreet.cli.output import (
     AnswerOptions,
     AsJson,
@@ -40,14 +35,7 @@ if TYPE_CHECKING:
     from discreet.ledger import Account
     from discreet.ledger.ledger import Ledger
 
-ledger_app = Typer(name="ledger")
-
-
-@ledger_app.callback(invoke_without_command=True)
-def ledger(context: Context) -> None:
-    """Budgets that last, who may spend them, and what was spent."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+ledger_app = group("ledger", "Budgets that last, who may spend them, and what was spent.")
 
 
 _DATASET = option("Only this dataset; not needed if there is one.", "NAME")
@@ -90,23 +78,23 @@ def create(
     """
     budget, of_group = cap.budget(), group_cap.budget()
     groups = list(dict.fromkeys(group or []))
-    check_caps(dataset, budget, groups, of_group)
-    check_names(dataset=dataset, unit=unit, groups=groups, relation=relation)
+    accounts.check_caps(dataset, budget, groups, of_group)
+    accounts.check_names(dataset=dataset, unit=unit, groups=groups, relation=relation)
     cap.check()
     group_cap.check()
     existed = ledger_exists(place.ledger)
     if not existed:
-        check_groups(groups, of_group, there={})
+        accounts.check_groups(groups, of_group, there={})
     made: list[tuple[Account, bool]] = []  # and whether it was there already
     with place.open(create=True) as ledger:
         there = {account.name: account for account in ledger.groups}
         datasets = ledger.datasets
-        check_groups(groups, of_group, there=there)
+        accounts.check_groups(groups, of_group, there=there)
         if of_group is not None and groups[-1] not in there:
-            check_new(dataset, datasets)
+            accounts.check_new(dataset, datasets)
         kept: dict[str, Any] = {"unit": unit, "relation": relation, "groups": groups}
         if dataset is not None:
-            check_kept(dataset, datasets, budget=budget, **kept)
+            accounts.check_kept(dataset, datasets, budget=budget, **kept)
         if of_group is not None:
             slack, name = group_cap.group_slack, groups[-1]
             account = ledger.add_group(name, budget=of_group, slack=slack, relation=relation)
@@ -114,11 +102,11 @@ def create(
         if dataset is not None and budget is not None:
             account = ledger.add_dataset(dataset, budget=budget, slack=cap.slack, **kept)
             made.append((account, dataset in {one.name for one in datasets}))
-        facts = {**facts_of(ledger), "existed": existed}
-    accounts = [{**account_document(one), "existed": was} for one, was in made]
+        facts = {**accounts.facts_of(ledger), "existed": existed}
+    documents = [{**accounts.account_document(one), "existed": was} for one, was in made]
     printed.tell(
         "ledger create",
-        {**facts, "accounts": accounts},
+        {**facts, "accounts": documents},
         f"the ledger is in {facts['ledger']}{', and was there already' * existed}",
         *(
             f"{one.kind} {one.name}{' was there already and stays as it is' * was}: "
@@ -172,12 +160,12 @@ def show(
                 expected="given with --release, whose answer they are about",
                 given="without it",
             )
-        chosen = _asked_by(ledger, datasets_of(ledger, dataset), analyst)
+        chosen = _asked_by(ledger, accounts.datasets_of(ledger, dataset), analyst)
         if plot is not None:
             draw_history(ledger, chosen, analyst, plot, keys=place.key_files)
         if printed.json:
             shown = history_document(ledger, chosen, analyst)
-            show_document("ledger show", {**facts_of(ledger), **shown, "plot": plot})
+            show_document("ledger show", {**accounts.facts_of(ledger), **shown, "plot": plot})
         else:
             show_history(ledger, chosen, analyst, last=last, out=console())
     if plot is not None and not printed.json:
@@ -212,21 +200,21 @@ def analysts(
         )
     cap.check()
     with place.open() as ledger:
-        chosen = datasets_of(ledger, dataset)
+        chosen = accounts.datasets_of(ledger, dataset)
         if add is not None:
             if len(chosen) != 1:
-                raise unknown_dataset(chosen)
+                raise accounts.unknown_dataset(chosen)
             name = chosen[0].name
             ledger.add_analyst(add, dataset=name, budget=budget, slack=cap.slack)
         people = {
             data.name: [who for who in ledger.analysts if who.dataset == data.name]
             for data in chosen
         }
-        free = {data.name: spent_without_cap(ledger, data.name) for data in chosen}
+        free = {data.name: accounts.spent_without_cap(ledger, data.name) for data in chosen}
         if printed.json:
             listed = [one for data in chosen for one in (data, *people[data.name])]
-            accounts = account_documents(ledger, listed)
-            show_document("ledger analysts", {**facts_of(ledger), "accounts": accounts})
+            documents = accounts.account_documents(ledger, listed)
+            show_document("ledger analysts", {**accounts.facts_of(ledger), "accounts": documents})
             return
     out = console()
     for data in chosen:
@@ -283,11 +271,11 @@ def replay(
       discreet ledger replay people.ledger --delta 1e-6
     """
     with place.open() as ledger:
-        chosen = _asked_by(ledger, datasets_of(ledger, dataset), analyst)
+        chosen = _asked_by(ledger, accounts.datasets_of(ledger, dataset), analyst)
         if len(chosen) != 1:
-            raise unknown_dataset(chosen)
+            raise accounts.unknown_dataset(chosen)
         played = ledger.history(chosen[0].name, analyst).replay(fixed_in_advance=fixed_in_advance)
-        facts = facts_of(ledger)
+        facts = accounts.facts_of(ledger)
     epsilon = None if delta is None else played.epsilon(delta)
     result = {
         **facts,

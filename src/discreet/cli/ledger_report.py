@@ -99,12 +99,7 @@ def history_document(
 
 
 def draw_history(
-    ledger: Ledger,
-    chosen: Sequence[Account],
-    analyst: str | None,
-    path: str,
-    *,
-    keys: Sequence[str],
+    ledger: Ledger, chosen: Sequence[Account], analyst: str | None, path: str, keys: Sequence[str]
 ) -> None:
     """Draw one dataset's history, but never over a file of the ledger or of its ``keys``."""
     if len(chosen) != 1:

@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, get_type_hints
 
-from typer import Argument, Option
+from typer import Argument, Context, Option, Typer
 
 from discreet.cli.failures import called
 from discreet.errors import InvalidArgument
@@ -94,6 +94,18 @@ def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
         hint = Annotated[hint, default.metadata["typer"]] if default.metadata else hint
         default = inspect.Parameter.empty if default.default is MISSING else default.default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def group(name: str, words: str) -> Typer:
+    """Commands under one name, which alone shows its help."""
+    app = Typer(name=name)
+
+    @app.callback(invoke_without_command=True, help=words)
+    def alone(context: Context) -> None:
+        if context.invoked_subcommand is None:
+            print(context.get_help())
+
+    return app
 
 
 # -- a cap as it is typed --------------------------------------------------------------------------

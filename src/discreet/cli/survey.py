@@ -16,10 +16,8 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from typer import Context, Typer
-
 from discreet.cli.failures import called, in_toml
-from discreet.cli.options import Text, Texts, argument, flag, flat, option
+from discreet.cli.options import Text, Texts, argument, flag, flat, group, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
 from discreet.errors import InvalidArgument, one_line
@@ -691,20 +689,15 @@ def _lock(descriptor: int) -> None:
 # -- the commands ----------------------------------------------------------------------------------
 
 
-survey_app = Typer(name="survey")
+survey_app = group(
+    "survey", "Questionnaires whose answers are randomized before they leave their owner."
+)
 
 _WIDEST: Final = 100  # characters per line of a card; longer lines are hard to read
 
 _FILE = argument("The questionnaire, a TOML file.", "QUESTIONNAIRE.toml")
 _FORCE = flag("--force", "Overwrite an existing file.")
 _WAVE = option("Which wave; needed where people are asked more than once.", "N")
-
-
-@survey_app.callback(invoke_without_command=True)
-def survey(context: Context) -> None:
-    """Questionnaires whose answers are randomized before they leave their owner."""
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @survey_app.command("new")
