@@ -407,10 +407,10 @@ MECHANISMS = (
         old=(
             "        with self._lock:  # counted before any record is read, and never taken back\n"
             "            self._asked += 1\n"
-            "        total = self._sum(phi, vectorized)\n"
+            "        total = sum_of(phi, self._sample, vectorized=vectorized)\n"
         ),
         new=(
-            "        total = self._sum(phi, vectorized)\n"
+            "        total = sum_of(phi, self._sample, vectorized=vectorized)\n"
             "        with self._lock:\n"
             "            self._asked += 1\n"
         ),
