@@ -93,6 +93,6 @@ def public(table: Any) -> PublicTable:
     >>> wards
     PublicTable(2 rows; ward, floor)
     """
-    from discreet.engines.public_tables import read_public
+    from discreet.engines.sources import read_public
 
     return read_public(table)

@@ -17,9 +17,8 @@ from discreet.engines import duckdb
 SPILLER = """
 import os, signal, sys
 import pyarrow as pa
-from discreet.engines.duckdb import open_pass
 from discreet.engines.frames import ArrowTable
-one = open_pass(ArrowTable(pa.table({"x": [1]})), ["x"])
+one = ArrowTable(pa.table({"x": [1]})).open(["x"])
 one.run("SET memory_limit = '10MB'")
 one.run("SET threads = 1")
 one.run("CREATE TABLE rows AS SELECT range AS a, hash(range) AS b FROM range(1000000)")

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
+from discreet.engines.aggregation import BySumming
 from discreet.engines.duckdb import DuckDbPass
-from discreet.engines.sources import BySumming
 
 ROWS = pd.DataFrame({"ward": ["A", "A", "B"], "who": [1, 1, 2], "x": [1.0, 2.0, 3.0]})
 

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.engines.public_tables import read_public
+from discreet.engines.sources import read_public
 
 from .tables import Replay
 

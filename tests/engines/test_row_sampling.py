@@ -7,14 +7,16 @@ import math
 from collections import Counter, defaultdict
 from typing import Any
 
+import ibis.expr.datatypes as dt
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.engines import aggregation, row_sampling
-from discreet.engines import sources as query
+from discreet.engines import row_sampling
+from discreet.engines.duckdb import DuckDb
+from discreet.engines.engine import Engine, call, signed
 from discreet.engines.row_sampling import Layout, kept
-from discreet.engines.sources import BySumming, open_source
+from discreet.engines.sources import open_source
 from discreet.query.contribution import ContributionBound
 from discreet.query.measures import AllRows, Grid, GridBins, Total, Units
 from tests.engines.asking import ask, cell
@@ -26,7 +28,7 @@ KEYS = ["A", "B", "C", "D"]
 @pytest.fixture(params=["by sorting", "in SQL"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "in SQL":
-        monkeypatch.setattr(query, "BySorting", BySumming)
+        monkeypatch.setattr(DuckDb, "query", Engine.query)
     return str(request.param)
 
 
@@ -131,12 +133,11 @@ def test_every_group_is_kept_equally_often(way: str) -> None:
 
 def test_an_unfair_hash_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     # The planted error: DuckDB's hash of several columns, once, is what it looks like.
-    def once(salt: int, columns: Any, dialect: Any) -> Any:
-        seed = aggregation.ibis.literal(salt, type="int64")
-        return aggregation._call("hash", [seed, *columns], aggregation.dt.uint64)
+    def once(self: Engine, salt: int, columns: Any) -> Any:
+        return call("hash", dt.uint64, signed(salt), *columns)
 
-    monkeypatch.setattr(query, "BySorting", BySumming)
-    monkeypatch.setattr(aggregation, "hashed", once)
+    monkeypatch.setattr(DuckDb, "query", Engine.query)
+    monkeypatch.setattr(DuckDb, "hashed", once)
     assert not all(is_fair(int(hits), 1 / 3) for hits in group_shares())
 
 

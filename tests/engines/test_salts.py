@@ -4,9 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.engines import sources as query
+from discreet.engines.duckdb import DuckDb
+from discreet.engines.engine import Engine
 from discreet.engines.row_sampling import Layout, kept
-from discreet.engines.sources import BySumming, open_source
+from discreet.engines.sources import open_source
 from discreet.query.contribution import ContributionBound
 from discreet.query.measures import Grid, GridBins
 from discreet.session import salt
@@ -25,7 +26,7 @@ def people() -> pa.Table:
 def test_a_question_that_is_asked_again_keeps_other_rows(way, bound, monkeypatch):
     """Catches a query that is remembered together with its salt, which no new source shows."""
     if way == "in SQL":
-        monkeypatch.setattr(query, "BySorting", BySumming)
+        monkeypatch.setattr(DuckDb, "query", Engine.query)
     source = open_source(people())
     bins = GridBins(cell(source, "mark"), Grid(0, 0, 7))
 

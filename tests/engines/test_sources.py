@@ -20,8 +20,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.engines.public_tables import read_public
-from discreet.engines.sources import open_source
+from discreet.engines.sources import open_source, read_public
 from discreet.errors import EngineError, InvalidArgument
 from discreet.query.contribution import ContributionBound
 from discreet.query.measures import AllRows, Present

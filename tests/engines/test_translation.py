@@ -19,8 +19,8 @@ import pytest
 from ibis.backends import BaseBackend
 from ibis.expr.types import Table
 
+from discreet.engines import ENGINES
 from discreet.engines.cell_table import bin_index, quantised
-from discreet.engines.engine import Dialect
 from discreet.engines.rows import with_parts
 from discreet.engines.sources import open_source
 from discreet.engines.translation import real_bits, translate
@@ -62,8 +62,8 @@ def nasty(backend: BaseBackend) -> Table:
 
 def check(backend: BaseBackend, table: Table, values: list[Typed]) -> None:
     """All values on all rows, in one query."""
-    dialect = Dialect(backend.name)
-    columns = {f"v{i}": translate(value, table, dialect) for i, value in enumerate(values)}
+    engine = ENGINES[backend.name]
+    columns = {f"v{i}": translate(value, table, engine) for i, value in enumerate(values)}
     got = fetch(backend, table.select("row_number", **columns))
     assert len(got) == len(ROWS)
     for cells in got:
@@ -214,10 +214,10 @@ def test_dates_that_no_calendar_of_ours_holds_are_missing(backend: BaseBackend) 
         read(lambda row: row.m.is_null()),
         read(lambda row: row.m.cast("date").day().fill_null(-1)),
     ]
-    dialect = Dialect(backend.name)
+    engine = ENGINES[backend.name]
     got = fetch(
         backend,
-        table.select(**{f"v{i}": translate(v, table, dialect) for i, v in enumerate(values)}),
+        table.select(**{f"v{i}": translate(v, table, engine) for i, v in enumerate(values)}),
     )
     wanted = [(True, -1, True, -1)] * (len(dates) - 1) + [(False, 2024, False, 29)]
     assert sorted(tuple(row.values()) for row in got) == sorted(wanted)
@@ -239,8 +239,8 @@ def test_grids(backend: BaseBackend, nasty: Table) -> None:
     # Catches a value that an engine puts on another step, and any that makes it raise.
     values = [read("x"), read("i"), read(lambda row: row.x * row.y)]
     cells = [(value, grid) for value in values for grid in GRIDS]
-    dialect = Dialect(backend.name)
-    columns = {f"q{i}": quantised(*cell, nasty, dialect) for i, cell in enumerate(cells)}
+    engine = ENGINES[backend.name]
+    columns = {f"q{i}": quantised(*cell, nasty, engine) for i, cell in enumerate(cells)}
     for got in fetch(backend, nasty.select("row_number", **columns)):
         row = ROWS[got["row_number"]]
         for i, (value, grid) in enumerate(cells):
@@ -262,8 +262,8 @@ def test_bins(backend: BaseBackend, nasty: Table) -> None:
         EdgeBins(read("i"), (-0.5, 0.5, 7.0, 2.0**53, 1e19)),
         EdgeBins(read("i"), (0.0, 1.0)),
     ]
-    dialect = Dialect(backend.name)
-    columns = {f"b{i}": bin_index(one, nasty, dialect) for i, one in enumerate(bins)}
+    engine = ENGINES[backend.name]
+    columns = {f"b{i}": bin_index(one, nasty, engine) for i, one in enumerate(bins)}
     for got in fetch(backend, nasty.select("row_number", **columns)):
         row = ROWS[got["row_number"]]
         for i, one in enumerate(bins):
@@ -286,7 +286,7 @@ def test_the_size_of_sql_follows_that_of_the_expression() -> None:
     table = ibis.table({name: ARROW_TO_IBIS[kind] for name, kind in COLUMNS.items()}, name="t")
 
     def size(function: Any) -> int:
-        column = translate(read(function), table, Dialect.DUCKDB)
+        column = translate(read(function), table, ENGINES["duckdb"])
         return len(ibis.to_sql(table.select(v=column), dialect="duckdb"))
 
     steps = {"+": operator.add, "*": operator.mul, "/": operator.truediv}

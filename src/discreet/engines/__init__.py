@@ -3,18 +3,23 @@
 An engine takes a `Request` (what to compute) and returns an `Exact` (integers). It knows nothing
 about noise, budgets or promises. From the bottom up:
 
-- `engine`: what all engines share: dialects, one pass over a table, the types of columns
-- `calls`: functions that engines name differently
 - `execution`: how a query runs: a thread, a progress bar, turns on a connection
-- `duckdb`, `spark`, `postgres`, `portable`: one pass over a table on each of them
-- `files`, `frames`: tables in files and in memory
-- `public_tables`: public tables, read in full
+- `engine`: the types of columns; what an engine is, where a table is kept, one pass over it, with
+  portable defaults
 - `translation`: row expressions as Ibis expressions
-- `lookups`: long lists, looked up in a public table
-- `rows`: rows of a table, with the steps of a query applied
+- `rows`: rows of a table, the steps of a query on them, long lists looked up
 - `cell_table`: the columns that an answer is computed from
-- `key_index`: keys as their positions in a list
-- `aggregation`: which rows of each person are kept, and sums by group, in SQL
+- `aggregation`: keys, which rows of each person are kept, and sums by group, in SQL
 - `row_sampling`: which rows of each person are kept, and sums by group, on arrays
-- `sources`: opening a table, and answering requests about it
+- `duckdb`, `spark`, `postgres`: the engines, each with all that is peculiar to it
+- `files`, `frames`: tables in files and in memory
+- `sources`: opening a table, and answering requests about it; public tables
 """
+
+from discreet.engines.duckdb import DuckDb
+from discreet.engines.engine import Engine
+from discreet.engines.postgres import Postgres
+from discreet.engines.spark import Spark
+
+#: the engines of the conformance suite, by the names of their Ibis backends
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (DuckDb(), Spark(), Postgres())}

@@ -12,26 +12,80 @@ set of rows: their order, and how an engine cuts the table into parts, cannot ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache, reduce
-from inspect import Parameter, Signature
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, Final, Protocol, TypeAlias
 
 import ibis
-import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.engines.cell_table import BINNED, CellTable
-from discreet.engines.engine import Dialect
+from discreet.engines.engine import ARROW, HALF, Engine, Lookup, Pass
+from discreet.engines.rows import canonical
+from discreet.engines.translation import literal
 from discreet.errors import EngineError, InternalError, Refused
 from discreet.query import limits
 from discreet.query.contribution import ContributionBound
-from discreet.query.keys import ListedKeys
-from discreet.query.measures import Measure, Present, Total, Units
+from discreet.query.keys import DiscoveredKeys, ListedKeys, key_types
+from discreet.query.measures import Binned, Measure, Present, Total, Units
+from discreet.query.request import Exact, Request
+
+# -- keys as their places in a list, so that a group is a small integer ----------------------------
+
+
+PLACE: Final = "i"
+
+
+def numbered(keys: pa.Table) -> Lookup:
+    """The listed keys with their places."""
+    table = canonical(keys, prefix="k")
+    places = pa.array(np.arange(keys.num_rows))
+    return Lookup(table.append_column(PLACE, places), tuple(table.column_names))
+
+
+def with_places(cells: CellTable, listed: ir.Table) -> CellTable:
+    """Only the rows with a listed key; its place in the list becomes their key."""
+    joined = cells.table.inner_join(listed, list(cells.keys))
+    kept = [name for name in cells.table.columns if name not in cells.keys]
+    return replace(cells, table=joined.select(PLACE, *kept), keys=(PLACE,), nullable=())
+
+
+def keyed(cells: CellTable) -> CellTable:
+    """Only the rows whose keys are all present."""
+    there = [cells.table[name].notnull() for name in cells.nullable]
+    return cells.on(cells.table.filter(there)) if there else cells
+
+
+def placed(grouped: ir.Table, cells: CellTable, listed: ir.Table | ListedKeys | None) -> ir.Table:
+    """Groups with their places in the list; those that are not in it, or have no key, are dropped.
+
+    Where the query itself names the keys, their places are found when the answer is read.
+    """
+    if isinstance(listed, ListedKeys):
+        (key,), (named,), (kind,) = cells.keys, listed.table.columns, key_types(listed)
+        is_listed = grouped[key].isin([literal(k, kind) for k in named.to_pylist()])
+        # Combined with a condition on a group's sums, which is always true, so that Spark does not
+        # apply it to every row instead.
+        measured = grouped[next(name for name in grouped.columns if name not in (key, "b"))]
+        always = ibis.coalesce(measured.cast("string"), "missing") != ""
+        return grouped.filter(ibis.ifelse(always, is_listed, False))
+    if listed is None:
+        there = [grouped[name].notnull() for name in cells.nullable]
+        return grouped.filter(there) if there else grouped
+    joined = grouped.inner_join(listed, list(cells.keys))
+    return joined.select(PLACE, *(name for name in grouped.columns if name not in cells.keys))
+
+
+def in_groups(request: Request, run: Pass, cells: CellTable) -> CellTable:
+    """The rows that are in a group of the answer."""
+    if isinstance(request.keys, ListedKeys):
+        return with_places(cells, run.public(numbered(request.keys.table)))
+    return keyed(cells)
+
 
 # -- which rows of each person are kept ------------------------------------------------------------
 
@@ -39,9 +93,7 @@ from discreet.query.measures import Measure, Present, Total, Units
 FIRST: Final = "first"  # 1 in one row of each person and group, else 0
 
 
-def bounded(
-    cells: CellTable, bound: ContributionBound, *, salt: int, dialect: Dialect
-) -> CellTable:
+def bounded(cells: CellTable, bound: ContributionBound, *, salt: int, engine: Engine) -> CellTable:
     """The rows that are kept, with a column that marks one row for each person and group."""
     table = cells.table
     unit, keys, contents = cells.unit, cells.keys, cells.contents
@@ -49,13 +101,13 @@ def bounded(
     same = ibis.window(group_by=[unit, *keys, *contents], order_by=[unit])
     table = table.mutate(copy=ibis.row_number().over(same))
     columns = [table[name] for name in (unit, *keys, *contents, "copy")]
-    table = table.mutate(row_hash=hashed(salt, columns, dialect))
+    table = table.mutate(row_hash=engine.hashed(salt, columns))
     by_row = ["row_hash", *keys, *contents, "copy"]
     if bound.max_rows is not None:
         person = ibis.window(group_by=[unit], order_by=by_row)
         table = _first(table, person, bound.max_rows)
     if bound.max_groups is not None and keys:
-        group_hash = hashed(salt, [table[name] for name in (unit, *keys)], dialect)
+        group_hash = engine.hashed(salt, [table[name] for name in (unit, *keys)])
         table = table.mutate(group_hash=group_hash)
         person = ibis.window(group_by=[unit], order_by=["group_hash", *keys])
         table = table.mutate(place=ibis.dense_rank().over(person))
@@ -75,19 +127,10 @@ def _first(table: ir.Table, window: object, most: int) -> ir.Table:
 
 
 # -- sums and counts by group ----------------------------------------------------------------------
-# One integer per measure, in parts that no engine can overflow.
-#
-# DuckDB adds 64-bit integers in 128 bits. Elsewhere a wide value x is added as two halves,
-#
-#     Σ x = 2^32·Σ ⌊x/2^32⌋ + Σ (x mod 2^32),
-#
-# each of which fits 64 bits for up to 2^31 rows per group (PostgreSQL has exact numbers, but they
-# reach us in 64 bits).
+# One integer per measure, in parts that the engine cannot overflow (`Engine.total`).
 
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-HALF: Final = 32
 
 
 @dataclass(frozen=True)
@@ -102,9 +145,18 @@ class SumColumns:
         """Are its numbers Python integers?"""
         return isinstance(self.measure, Total) and self.measure.wide
 
+    def zeros(self, groups: int) -> Array:
+        """No sum yet."""
+        return np.zeros(groups, object if self.wide else np.int64)
+
+    def read(self, rows: Any) -> Array:
+        """The sums in these rows; halves of one are put together (`Engine.total`)."""
+        parts = [integers(rows[part], wide=self.wide) for part in self.parts]
+        return reduce(lambda high, low: high * 2**HALF + low, parts)
+
 
 def summed(
-    cells: CellTable, measures: tuple[Measure, ...], dialect: Dialect
+    cells: CellTable, measures: tuple[Measure, ...], engine: Engine
 ) -> tuple[ir.Table, tuple[SumColumns, ...]]:
     """One row per group: its keys and the parts of each measure that is a single number."""
     columns: dict[str, ir.Scalar] = {}
@@ -112,15 +164,13 @@ def summed(
     for measure in measures:
         if isinstance(measure, BINNED):
             continue
-        made = _aggregates(cells, measure, dialect)
+        made = _aggregates(cells, measure, engine)
         parts = tuple(f"a{len(columns) + i}" for i in range(len(made)))
         columns |= zip(parts, made, strict=True)
         sums.append(SumColumns(measure, parts))
     if not columns:  # only bins are asked for, but the groups are still needed
         columns["a0"] = cells.table.count()
-    if not cells.keys:
-        return cells.table.aggregate(**columns), tuple(sums)
-    return cells.table.group_by(list(cells.keys)).aggregate(**columns), tuple(sums)
+    return cells.table.aggregate(by=list(cells.keys), **columns), tuple(sums)
 
 
 def counted(cells: CellTable, measure: Measure) -> ir.Table:
@@ -136,7 +186,7 @@ def check_square(total: Total) -> None:
         raise InternalError("squares on this grid need more than 64 bits")
 
 
-def _aggregates(cells: CellTable, measure: Measure, dialect: Dialect) -> list[ir.Scalar]:
+def _aggregates(cells: CellTable, measure: Measure, engine: Engine) -> list[ir.Scalar]:
     table = cells.table
     match measure:
         case Present() if measure in cells.cells:
@@ -150,13 +200,7 @@ def _aggregates(cells: CellTable, measure: Measure, dialect: Dialect) -> list[ir
                 half = ibis.literal(1 << measure.shift >> 1, type="int64")
                 value = (value * value + half) >> ibis.literal(measure.shift, type="int8")
                 value = value - ibis.literal(measure.offset, type="int64")
-            if dialect is Dialect.DUCKDB:
-                return [value.sum()]
-            if not measure.wide:
-                return [value.sum().cast("int64")]
-            low = value & ibis.literal(2**HALF - 1, type="int64")
-            high = value >> ibis.literal(HALF, type="int8")
-            return [high.sum().cast("int64"), low.sum().cast("int64")]
+            return engine.total(value, wide=measure.wide)
     return [table.count()]
 
 
@@ -181,76 +225,60 @@ def dense(
     batches: Iterable[pa.RecordBatch], sums: tuple[SumColumns, ...], keys: ListedKeys | None
 ) -> dict[Measure, Array]:
     """One place for each of the listed keys, or one in all; 0 for keys that have no rows."""
-    groups = 1 if keys is None else len(keys)
-    wide = _wide(sums)
-    parts = {part: np.zeros(groups, object if wide[part] else np.int64) for part in wide}
+    columns = {one.measure: one.zeros(1 if keys is None else len(keys)) for one in sums}
     for batch in batches:
-        places = _places(batch, keys)
-        for part, values in parts.items():
-            values[places] = integers(batch[part], wide=wide[part])
-    return _joined(parts, sums)
+        rows = _placed(batch, None if keys is None else keys.table)
+        for one in sums:
+            columns[one.measure][rows["i"].to_numpy()] = one.read(rows)
+    return columns
 
 
 def found(
     batches: Iterable[pa.RecordBatch], sums: tuple[SumColumns, ...], schema: pa.Schema
 ) -> tuple[pa.Table, dict[Measure, Array]]:
     """The keys that occur, sorted, and their sums."""
-    keys: list[pa.Table] = []
-    wide = _wide(sums)
-    parts: dict[str, list[Array]] = {part: [] for part in wide}
+    keys = [schema.empty_table()]
+    columns = {one.measure: [one.zeros(0)] for one in sums}
     for batch in batches:
         arrays = [batch[f"k{i}"].cast(field.type) for i, field in enumerate(schema)]
         keys.append(pa.Table.from_arrays(arrays, schema=schema))
-        for part, values in parts.items():
-            values.append(integers(batch[part], wide=wide[part]))
-    table = pa.concat_tables(keys) if keys else schema.empty_table()
+        for one in sums:
+            columns[one.measure].append(one.read(batch))
+    table = pa.concat_tables(keys)
     order = pc.sort_indices(table, [(name, "ascending") for name in schema.names])
-    whole = {
-        part: np.concatenate([np.zeros(0, object if wide[part] else np.int64), *values])[
-            order.to_numpy()
-        ]
-        for part, values in parts.items()
+    return table.take(order), {
+        measure: np.concatenate(values)[order.to_numpy()] for measure, values in columns.items()
     }
-    return table.take(order), _joined(whole, sums)
 
 
-def binned(batches: Iterable[pa.RecordBatch], keys: ListedKeys | None, size: int) -> Array:
-    """Counts of groups × bins, from rows (i, b, n)."""
-    cells = np.zeros((1 if keys is None else len(keys), size), np.int64)
-    for batch in batches:
-        cells[_places(batch, keys), batch["b"].to_numpy()] = batch["n"].to_numpy()
-    return cells
-
-
-def _places(batch: pa.RecordBatch, keys: ListedKeys | None) -> Array:
-    """The group of each row: from its column `i`, or found by its key."""
-    if keys is None:
-        return np.zeros(batch.num_rows, np.int64)
-    if "i" in batch.schema.names:
-        places: Array = batch["i"].to_numpy()
-        return places
-    listed = keys.table.column(0).combine_chunks()
-    found: Array = pc.index_in(batch["k0"].cast(listed.type), value_set=listed).to_numpy()
-    return found
-
-
-def binned_by_key(batches: Iterable[pa.RecordBatch], keys: pa.Table, size: int) -> Array:
-    """Counts of groups × bins, from rows (k0, ..., b, n) for the keys that were found."""
-    if too_many(keys.num_rows, size):
+def binned(batches: Iterable[pa.RecordBatch], keys: pa.Table | None, size: int) -> Array:
+    """Counts of groups × bins, from rows of a group, a bin `b` and a number `n`."""
+    groups = 1 if keys is None else keys.num_rows
+    if too_many(groups, size):  # listed keys were counted before anything was charged
         raise EngineError("the answer has too many cells; make the bins wider")
-    cells = np.zeros((keys.num_rows, size), np.int64)
-    names = [f"k{i}" for i in range(keys.num_columns)]
-    index = keys.rename_columns(names).append_column("i", pa.array(np.arange(keys.num_rows)))
+    cells = np.zeros((groups, size), np.int64)
     for batch in batches:
-        rows = pa.Table.from_batches([batch])
-        for i, name in enumerate(names):
-            rows = rows.set_column(i, name, rows[name].cast(index.schema.field(name).type))
-        placed = rows.join(index, keys=names, join_type="inner")
-        cells[placed["i"].to_numpy(), placed["b"].to_numpy()] = placed["n"].to_numpy()
+        rows = _placed(batch, keys)
+        cells[rows["i"].to_numpy(), rows["b"].to_numpy()] = rows["n"].to_numpy()
     return cells
 
 
-def integers(column: pa.Array, *, wide: bool) -> Array:
+def _placed(batch: pa.RecordBatch, keys: pa.Table | None) -> Any:
+    """The rows with a column `i` for the place of their group, found by their keys k0, k1, ...
+    where the engine has not; those of no group are left out."""
+    if "i" in batch.schema.names:
+        return batch
+    rows = pa.Table.from_batches([batch])
+    if keys is None:
+        return rows.append_column("i", pa.array(np.zeros(len(rows), np.int64)))
+    names = [f"k{i}" for i in range(keys.num_columns)]
+    index = keys.rename_columns(names).append_column("i", pa.array(np.arange(len(keys))))
+    for i, name in enumerate(names):
+        rows = rows.set_column(i, name, rows[name].cast(index.schema.field(name).type))
+    return rows.join(index, keys=names, join_type="inner")
+
+
+def integers(column: pa.Array | pa.ChunkedArray, *, wide: bool) -> Array:
     """An array of int64, or if `wide` of Python integers; missing is 0.
 
     What does not fit 64 bits is clamped to them; that takes more than 2^40 rows.
@@ -260,6 +288,8 @@ def integers(column: pa.Array, *, wide: bool) -> Array:
     >>> integers(pa.array([2**70, None], pa.decimal128(38, 0)), wide=False)
     array([9223372036854775807,                   0])
     """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
     if not pa.types.is_decimal(column.type):
         whole: Array = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
         return whole.astype(object) if wide else whole
@@ -273,74 +303,93 @@ def integers(column: pa.Array, *, wide: bool) -> Array:
     return np.where(high == low >> 63, low, (high >> 63) ^ np.int64(2**63 - 1))
 
 
-def _wide(sums: tuple[SumColumns, ...]) -> dict[str, bool]:
-    """For each column of the answer: are its numbers Python integers?"""
-    return {part: made.wide for made in sums for part in made.parts}
+# -- queries all in SQL: windows apply the bound, the engine groups --------------------------------
 
 
-def _joined(parts: dict[str, Array], sums: tuple[SumColumns, ...]) -> dict[Measure, Array]:
-    return {made.measure: _whole([parts[part] for part in made.parts]) for made in sums}
+class CompiledQuery(Protocol):
+    """A query that is ready to run."""
+
+    @property
+    def salted(self) -> bool:
+        """Is the salt of its request part of what was compiled?"""
+        ...
+
+    def answer(self, run: Any) -> Any:
+        """Run the query and read its answer: from here on data is touched."""
+        ...
 
 
-def _whole(parts: list[Array]) -> Array:
-    if len(parts) == 1:
-        return parts[0]
-    high, low = parts  # Python integers
-    whole: Array = high * 2**HALF + low
-    return whole
+@dataclass(frozen=True, eq=False)
+class BySumming:
+    """One query for all single numbers, one for each measure with bins."""
+
+    request: Request
+    sums: tuple[SumColumns, ...]
+    numbers: Any
+    bins: dict[Binned, Any]
+
+    @classmethod
+    def build(cls, request: Request, run: Pass, cells: CellTable) -> BySumming:
+        """Apply the bound, group, and place the groups."""
+        listed: ir.Table | ListedKeys | None = None
+        if request.bound is not None:
+            # Rows outside all groups of the answer must not use up what is kept of a person.
+            cells = in_groups(request, run, cells)
+            cells = bounded(cells, request.bound, salt=request.salt, engine=run.engine)
+        elif isinstance(request.keys, ListedKeys):
+            named = run.engine.names_keys(request.keys)
+            listed = request.keys if named else run.public(numbered(request.keys.table))
+        grouped, sums = summed(cells, request.measures, run.engine)
+        bins = {
+            measure: run.compile(placed(counted(cells, measure), cells, listed))
+            for measure in request.measures
+            if isinstance(measure, BINNED)
+        }
+        return cls(request, sums, run.compile(placed(grouped, cells, listed)), bins)
+
+    @property
+    def salted(self) -> bool:
+        """The windows of a bound hash with the salt."""
+        return self.request.bound is not None
+
+    def answer(self, run: Pass) -> Exact:
+        """Run the query for single numbers first: it returns the keys that occur."""
+        keys, batches = self.request.keys, run.batches(self.numbers)
+        table = None
+        if isinstance(keys, DiscoveredKeys):
+            schema = pa.schema([(name, ARROW[value.type]) for name, value in self.request.group])
+            table, columns = found(batches, self.sums, schema)
+        else:
+            columns = dense(batches, self.sums, keys)
+        known = keys.table if isinstance(keys, ListedKeys) else table
+        for measure, query in self.bins.items():
+            columns[measure] = binned(run.batches(query), known, measure.size)
+        return Exact(table, columns)
 
 
-# -- a 64-bit hash of a salt and some columns, with what each engine offers ------------------------
-# Which groups and rows are kept is decided by comparing hashes, so they must be fair: over the
-# salt, every order of different inputs must be equally likely. That is more than spreading well.
-# DuckDB combines columns by exclusive or, under which one of three keys comes first half of the
-# time; hashing once more fixes that. PostgreSQL's hash of a short text under a salt needs the same,
-# and the salt in the text. Spark skips nulls, so they are marked separately.
+# -- the contribution histogram: people by groups and rows -----------------------------------------
 
 
-def hashed(salt: int, columns: Sequence[ir.Value], dialect: Dialect) -> ir.Value:
-    """The hash, to sort by; a missing value is a value like any other."""
-    given = ibis.literal(salt - 2**64 if salt >= 2**63 else salt, type="int64")
-    match dialect:
-        case Dialect.DUCKDB:
-            return _call("hash", [_call("hash", [given, *columns], dt.uint64)], dt.uint64)
-        case Dialect.SPARK:
-            missing = [column.isnull() for column in columns]
-            return _call("xxhash64", [given, *columns, *missing], dt.int64)
-        case Dialect.POSTGRES:
-            once = _call("hashtextextended", [_text(given, columns), given], dt.int64)
-            return _call("hashint8extended", [once, ibis.literal(0, type="int64")], dt.int64)
-    return _text(given, columns).hash()
+class SpreadQuery:
+    """Two queries: people by their number of groups, and by their most rows in one group."""
+
+    salted = False
+
+    def __init__(self, request: Request, run: Pass, cells: CellTable, *, most: int) -> None:
+        cells = in_groups(request, run, cells)
+        each = cells.table.group_by(["u", *cells.keys]).aggregate(n=cells.table.count())
+        people = each.group_by("u").aggregate(groups=each.count(), rows=each.n.max())
+        self._most = most
+        self._queries = [run.compile(_tally(people, name, most)) for name in ("groups", "rows")]
+
+    def answer(self, run: Pass) -> tuple[Any, Any]:
+        """People with 1, 2, ... groups, and with 1, 2, ... rows; the last count includes more."""
+        groups, rows = (binned(run.batches(query), None, self._most + 1) for query in self._queries)
+        return groups[0, 1:], rows[0, 1:]
 
 
-def fingerprint(columns: Sequence[ir.Value]) -> ir.Value:
-    """DuckDB's hash of some columns, to be hashed again with a salt."""
-    return _call("hash", columns, dt.uint64)
-
-
-def _text(salt: ir.Value, columns: Sequence[ir.Value]) -> ir.Value:
-    """The salt and the columns as one text, from which each part could be read back."""
-    texts = [column.cast("string") for column in columns]
-    parts = [ibis.coalesce(text.length().cast("string") + ":" + text, "n") for text in texts]
-    return reduce(lambda left, right: left + "|" + right, parts, salt.cast("string"))
-
-
-def _call(name: str, arguments: Sequence[ir.Value], result: dt.DataType) -> ir.Value:
-    kinds = tuple(argument.type().copy(nullable=True) for argument in arguments)
-    return _function(name, kinds, result)(*arguments)
-
-
-@cache
-def _function(
-    name: str, kinds: tuple[dt.DataType, ...], result: dt.DataType
-) -> Callable[..., ir.Value]:
-    """A function of the engine, declared to Ibis with a Python signature."""
-
-    def stub() -> None: ...
-
-    names = [Parameter(f"x{i}", Parameter.POSITIONAL_OR_KEYWORD) for i in range(len(kinds))]
-    stub.__signature__ = Signature(names)  # type: ignore[attr-defined]
-    made: Callable[..., ir.Value] = ibis.udf.scalar.builtin(
-        stub, name=name, signature=(kinds, result)
-    )
-    return made
+def _tally(people: ir.Table, name: str, most: int) -> ir.Table:
+    limit = ibis.literal(most, type="int64")
+    size = people[name].cast("int64")
+    sized = people.select(b=ibis.ifelse(size > limit, limit, size))
+    return sized.group_by("b").aggregate(n=sized.count())

@@ -13,24 +13,49 @@ import atexit
 import contextlib
 import ctypes
 import fcntl
+import math
 import os
 import tempfile
 import threading
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Final, cast
 
 import duckdb
 import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import pyarrow as pa
 from ibis.backends.duckdb import Backend
 
-from discreet.engines.engine import Dialect, Lookup
-from discreet.engines.execution import can_be_shown
+from discreet.engines.aggregation import CompiledQuery
+from discreet.engines.cell_table import CellTable
+from discreet.engines.engine import (
+    Engine,
+    Lookup,
+    Pass,
+    Stored,
+    arrow_schema,
+    call,
+    ends,
+    floor,
+    ibis_type,
+    quoted,
+    real,
+    signed,
+    substring,
+)
+from discreet.engines.execution import Turn, can_be_shown
+from discreet.engines.row_sampling import BySorting
 from discreet.errors import InvalidArgument
+from discreet.query.measures import Grid
+from discreet.query.request import Request
+from discreet.query.schema import Field, Schema, Type
 
 SOURCE: Final = "source"
+_compiler = Backend()
 
 _PREFIX: Final = "discreet-spill-"
 _LOCK: Final = "lock"
@@ -60,46 +85,6 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
-
-
-class Stored(Protocol):
-    """A table that DuckDB can read: files, or something in memory."""
-
-    @property
-    def columns(self) -> pa.Schema:
-        """Names and types, from metadata."""
-        ...
-
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Make these columns available as the view `SOURCE` of this cursor."""
-        ...
-
-
-def open_pass(stored: Stored, columns: Sequence[str], *, empty: bool = False) -> DuckDbPass:
-    """One pass over some columns of a stored table; if `empty`, over none of its rows."""
-    cursor = database().cursor()
-    # Progress is known only where a bar is enabled; DuckDB's own bar must not be drawn.
-    cursor.execute("SET enable_progress_bar_print = false")
-    cursor.execute(f"SET enable_progress_bar = {str(can_be_shown()).lower()}")
-    kinds = pa.schema([stored.columns.field(name) for name in columns])
-
-    def attach() -> None:
-        if empty:
-            cursor.register(SOURCE, kinds.empty_table())
-        else:
-            stored.attach(cursor, columns)
-
-    schema = ibis.Schema.from_pyarrow(kinds)
-    return DuckDbPass(cursor, ibis.table(schema, name=SOURCE), attach)
-
-
-def quoted(name: str) -> str:
-    """The name as a quoted identifier of SQL.
-
-    >>> print(quoted('a"b'))
-    "a""b"
-    """
-    return '"' + name.replace('"', '""') + '"'
 
 
 def text(value: str) -> str:
@@ -168,10 +153,7 @@ def _settings(folder: str, *, encrypted: bool) -> dict[str, Any]:
 def _can_spill(folder: str, *, encrypted: bool) -> bool:
     """Try to spill: DuckDB 2.0.0 accepts the setting, but then fails for lack of an extension."""
     small = {**_settings(folder, encrypted=encrypted), "memory_limit": "2MB", "threads": 1}
-    with (
-        contextlib.suppress(duckdb.Error),
-        duckdb.connect(":memory:", config=small) as trial,
-    ):
+    with contextlib.suppress(duckdb.Error), duckdb.connect(":memory:", config=small) as trial:
         trial.execute("CREATE TABLE filled AS SELECT hash(range) AS h FROM range(300000)")
         spilled = trial.execute("FROM duckdb_temporary_files()").fetchall()
         return bool(spilled) and trial.execute("SELECT count(h) FROM filled").fetchone() != (0,)
@@ -222,9 +204,6 @@ def _remove(folder: str) -> None:
         os.rmdir(folder)
 
 
-# -- one pass over a table in our DuckDB: Ibis compiles, and the connection runs -------------------
-
-
 # The optimizers that may run: these look at the question alone. All others are off, and so is
 # whatever a new version of DuckDB adds, since the others look at rows. Statistics of files and
 # counts of rows decide which row groups a scan skips, how groups and joins are computed, and which
@@ -242,36 +221,137 @@ STATIC: Final = (
     "duplicate_groups",
 )
 
-_compiler = Backend()
+
+# -- the engine ------------------------------------------------------------------------------------
+
+
+_EXACT: Final = 2.0**51  # halves of integers up to this size are doubles, and sums of two of them
+
+
+class DuckDb(Engine):
+    """DuckDB, embedded: it reads, joins and hashes, and arrays decide which rows are kept."""
+
+    name = "duckdb"
+    title = "DuckDB"
+    repeats = True
+
+    def frame(self, source: Any) -> tuple[Stored, str] | None:
+        if type(source).__name__ == "DuckDBPyRelation":
+            return DuckDbRelation(source), "a DuckDB relation"
+        return None
+
+    def stored(self, table: ir.Table) -> Stored:
+        return DuckDbTable(table)
+
+    def query(self, request: Request, run: Pass, cells: CellTable) -> CompiledQuery:
+        """By sorting where people are bounded, since a window costs five times as much."""
+        if request.bound is None:
+            return super().query(request, run, cells)
+        return BySorting.build(request, cast(DuckDbPass, run), cells)
+
+    def plain(self, column: ir.Value, wanted: dt.DataType) -> ir.Value:
+        if column.type().is_temporal():  # of any width; sessions are in UTC
+            return column.try_cast(wanted)
+        return super().plain(column, wanted)
+
+    def is_number(self, x: ir.Value) -> ir.Value:
+        # The smallest and largest values stored in a Parquet file ignore NaN, and DuckDB would
+        # decide a comparison by them; it does not decide isfinite that way.
+        return call("isfinite", dt.boolean, x) | x.isinf()
+
+    def truncated(self, x: ir.Value) -> ir.Value:
+        return call("trunc", dt.float64, x).cast("int64")
+
+    def trimmed(self, text: ir.Value) -> ir.Value:
+        return call("trim", dt.string, text, ibis.literal(" "))
+
+    def part(self, text: ir.Value, start: int, length: int) -> ir.Value:
+        return substring(text, start, length)
+
+    def written(self, day: ir.Value) -> ir.Value:
+        return day.cast("string")
+
+    def on_grid(self, x: ir.Value, grid: Grid) -> ir.Value:
+        # Whatever is far outside becomes one of the ends, and a NaN becomes null.
+        lower, upper = ends(grid)
+        far = math.ldexp(_EXACT, -grid.exponent)
+        near = ibis.cases(
+            (x.abs() <= real(far), x),
+            (x < real(0.0), real(lower)),
+            (self.is_number(x), real(upper)),
+            else_=ibis.null("float64"),
+        )
+        steps = floor(self.scaled(near, grid.exponent) + real(0.5))
+        # min(max(v, lower), upper) = (|v − lower| − |v − upper| + lower + upper)/2, which is exact
+        # here and takes DuckDB half as long as two comparisons.
+        both = (steps - real(grid.lower)).abs() - (steps - real(grid.upper)).abs()
+        return ((both + real(grid.lower + grid.upper - 2 * grid.centre)) * real(0.5)).cast("int64")
+
+    def total(self, value: ir.Value, *, wide: bool) -> list[ir.Scalar]:
+        """Integers of 64 bits are added in 128."""
+        return [value.sum()]
+
+    def hashed(self, salt: int, columns: Sequence[ir.Value]) -> ir.Value:
+        """Columns are combined by exclusive or, under which one of three keys comes first half of
+        the time; hashing once more fixes that."""
+        return call("hash", dt.uint64, call("hash", dt.uint64, signed(salt), *columns))
+
+
+# -- tables that it reads, and one pass over them --------------------------------------------------
+
+
+class Embedded(Stored):
+    """A table that our DuckDB reads: files, or something in memory."""
+
+    engine = DuckDb()
+    is_text: ClassVar[bool] = False  #: cells are read as text, and take the type they are used as
+
+    @property
+    @abstractmethod
+    def columns(self) -> pa.Schema:
+        """Names and types, from metadata."""
+
+    @abstractmethod
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """Make these columns available as the view `SOURCE` of this cursor."""
+
+    @property
+    def schema(self) -> Schema:
+        schema = arrow_schema(self.columns)
+        return Schema(tuple(Field(f.name, Type.RAW) for f in schema)) if self.is_text else schema
+
+    def check(self) -> None:
+        database()
+
+    def open(self, columns: Sequence[str], *, empty: bool = False) -> DuckDbPass:
+        cursor = database().cursor()
+        # Progress is known only where a bar is enabled; DuckDB's own bar must not be drawn.
+        cursor.execute("SET enable_progress_bar_print = false")
+        cursor.execute(f"SET enable_progress_bar = {str(can_be_shown()).lower()}")
+        kinds = pa.schema([self.columns.field(name) for name in columns])
+
+        def attach() -> None:
+            if empty:
+                cursor.register(SOURCE, kinds.empty_table())
+            else:
+                self.attach(cursor, columns)
+
+        table = ibis.table(ibis.Schema.from_pyarrow(kinds), name=SOURCE)
+        return DuckDbPass(self.engine, table, _compiler, Turn(cursor), cursor, attach)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DuckDbPass:
-    """Implements `engine.Pass`."""
+class DuckDbPass(Pass):
+    """One pass over a table in our DuckDB: Ibis compiles, and the connection runs."""
 
     connection: duckdb.DuckDBPyConnection
-    table: ir.Table
     attach: Callable[[], None]
-    beside: dict[str, Lookup] = field(default_factory=dict)
-
-    @property
-    def dialect(self) -> Dialect:
-        """The dialect of DuckDB."""
-        return Dialect.DUCKDB
-
-    def source(self) -> ir.Table:
-        """The columns that were asked for, as they are stored."""
-        return self.table
 
     def public(self, lookup: Lookup) -> ir.Table:
-        """A table in memory, read in place."""
-        name = f"public{len(self.beside)}"
-        self.beside[name] = lookup
-        return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
+        return self.named(lookup, f"public{len(self.beside)}")  # the same for equal questions
 
     def compile(self, query: ir.Table) -> str:
-        """The query in SQL."""
-        return str(_compiler.compile(query))
+        return str(self.backend.compile(query))
 
     def prepare(self) -> None:
         """Attach the tables: from here on data is touched."""
@@ -284,7 +364,6 @@ class DuckDbPass:
             self.connection.register(name, lookup.table)
 
     def matches(self, name: str) -> int:
-        """Counted by DuckDB's own join."""
         return int(self.run(self.beside[name].matches(name))[0][0])
 
     def run(self, statement: str) -> list[Any]:
@@ -292,18 +371,74 @@ class DuckDbPass:
         return self.connection.execute(statement).fetchall()
 
     def batches(self, query: str) -> Iterator[pa.RecordBatch]:
-        """The rows of the answer, all at once: streaming them would keep one thread busy."""
+        """All at once: streaming them would keep one thread busy."""
         yield from self.connection.sql(query).to_arrow_table().to_batches()
 
     def interrupt(self) -> None:
-        """Stop what is running."""
         self.connection.interrupt()
 
     def fraction(self) -> float | None:
-        """How much is done, from 0 to 1."""
         percent = self.connection.query_progress()
         return percent / 100 if percent >= 0 else None
 
     def close(self) -> None:
         """Close the connection, and with it its views."""
         self.connection.close()
+
+
+# -- what lives on the caller's own connections ----------------------------------------------------
+
+
+# A connection of DuckDB must not be used by several threads at once, and there is no way to ask
+# which one a relation has. So what lives on the caller's connections is copied one at a time.
+_copying = threading.Lock()
+BATCH: Final = 122_880  # rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DuckDbRelation(Embedded):
+    """A relation of the caller's own DuckDB connection, copied into ours for each pass."""
+
+    relation: Any
+
+    @cached_property
+    def columns(self) -> pa.Schema:
+        with _copying:
+            return self.relation.limit(0).to_arrow_table().schema
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """Copy from a stream, which can be read only once, into a table."""
+        with _copying:
+            _copy(self.relation.project(", ".join(map(quoted, columns))), cursor)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DuckDbTable(Embedded):
+    """An Ibis table in a DuckDB of the caller, copied into ours for each pass.
+
+    In ours the settings are known, and text has no collation, which could give a row two keys.
+    """
+
+    table: ir.Table
+
+    @property
+    def columns(self) -> pa.Schema:
+        """Names and types, as Ibis states them."""
+        kinds = {
+            name: kind if ibis_type(kind) is not Type.OTHER else dt.null
+            for name, kind in self.table.schema().items()
+        }
+        return ibis.schema(kinds).to_pyarrow()
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """Copy it as a relation is copied."""
+        backend: Any = self.table.get_backend()
+        with _copying:
+            query = str(backend.compile(self.table.select(list(columns))))
+            _copy(backend.con.sql(query), cursor)
+
+
+def _copy(relation: Any, cursor: duckdb.DuckDBPyConnection) -> None:
+    cursor.register("incoming", relation.to_arrow_reader(BATCH))
+    cursor.execute(f"CREATE OR REPLACE TEMP TABLE {SOURCE} AS FROM incoming")
+    cursor.unregister("incoming")

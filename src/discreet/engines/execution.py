@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakKeyDictionary
@@ -99,7 +100,7 @@ def can_be_shown() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-class ProgressBar:
+class ProgressBar(AbstractContextManager["ProgressBar"]):
     """Appears after two seconds, follows `fraction` (from 0 to 1, or None), and vanishes.
 
     >>> with ProgressBar(lambda: 0.5) as bar:
@@ -111,9 +112,6 @@ class ProgressBar:
         self._start = time.monotonic()
         self._shown = can_be_shown()
         self._progress: Progress | None = None
-
-    def __enter__(self) -> ProgressBar:
-        return self
 
     def update(self) -> None:
         """Show the progress, if it is time to."""

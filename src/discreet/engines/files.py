@@ -6,22 +6,23 @@ import contextlib
 import csv
 import glob
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from discreet.engines.duckdb import SOURCE, quoted, text
+from discreet.engines import ENGINES
+from discreet.engines.duckdb import SOURCE, Embedded, text
+from discreet.engines.engine import quoted
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import duckdb
-
-Files: TypeAlias = tuple[tuple[object, ...], ...]
 
 LONGEST_LINE: Final = 16_000_000  # bytes
 # Folders called a=b do not become columns, and files are read as they are.
@@ -33,37 +34,75 @@ SAMPLE: Final = "visits.csv"  #: the invented table that the guides begin with
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FileSet(ABC):
+class FileSet(Embedded):
     """Files with the same columns. Which files a pattern matches is settled when it is opened.
 
     Files may be replaced or grow between two passes, as long as their columns stay.
     """
 
     paths: tuple[str, ...]
-    columns: pa.Schema
-    opened: Files  #: their identity when the columns were read
+    changes_show = True
+    alike: ClassVar[str]  #: what the files have in common
 
-    def identity(self) -> Files:
-        """Something that changes when one of the files does."""
-        return identify(self.paths)
+    @cached_property
+    def opened(self) -> tuple[object, pa.Schema]:
+        """Their identity and their columns, in this order, when they were first asked for."""
+        return self.identity(), self._columns_now()
 
-    def is_untouched(self) -> bool:
-        """Whether no byte can have changed since they were opened."""
-        with contextlib.suppress(OSError):
-            return self.identity() == self.opened
-        return False
+    @property
+    def columns(self) -> pa.Schema:
+        return self.opened[1]
 
-    def is_as_opened(self) -> bool:
-        """Whether the files have the columns they were opened with, and are still distinct."""
-        with contextlib.suppress(InvalidArgument, OSError):
-            if self.identity() == self.opened:
-                return True
-            if len(distinct(self.paths)) == len(self.paths):
-                return bool(self._columns_now() == self.columns)
-        return False
+    def _columns_now(self) -> pa.Schema:
+        schemas = [self._columns_of(path) for path in self.paths]
+        first = schemas[0]
+        for path, schema in zip(self.paths, schemas, strict=True):
+            if schema.names != first.names or schema.types != first.types:
+                raise InvalidArgument(
+                    name="source",
+                    expected=f"files of the same {self.alike}",
+                    given=f"{Path(path).name}, which differs from {Path(self.paths[0]).name}",
+                    hint="name files of one kind, or write them anew with the same columns",
+                )
+        return pa.schema(
+            field.with_nullable(any(schema.field(i).nullable for schema in schemas))
+            for i, field in enumerate(first)
+        )
 
     @abstractmethod
-    def _columns_now(self) -> pa.Schema: ...
+    def _columns_of(self, path: str) -> pa.Schema:
+        """What one of the files says."""
+
+    def files(self) -> Sequence[str]:
+        return self.paths
+
+    def identity(self) -> object:
+        """Something that changes when one of the files does."""
+        states = map(os.stat, self.paths)
+        return [(s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in states]
+
+    def changed(self, *, checked: bool) -> InvalidArgument | None:
+        """Also if they are no longer distinct."""
+        same = alike = False
+        with contextlib.suppress(InvalidArgument, OSError):
+            same = alike = self.identity() == self.opened[0]
+            if not same and len(distinct(self.paths)) == len(self.paths):
+                alike = bool(self._columns_now() == self.columns)
+        if not alike:
+            return InvalidArgument(
+                name="table",
+                expected="files that have the columns they were opened with",
+                given="files that were removed, or replaced by others",
+                hint="open the table again",
+            )
+        if checked and not same:
+            return InvalidArgument(
+                name="table",
+                expected="files as they were when the domains of their columns were checked",
+                given="files that have changed since",
+                hint="open the table again",
+            )
+        return None
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
         """Make a view, through which DuckDB reads only these columns."""
@@ -81,14 +120,20 @@ class FileSet(ABC):
 class ParquetFiles(FileSet):
     """Parquet files: names and types are those of their footers."""
 
-    @classmethod
-    def open(cls, paths: Sequence[str]) -> ParquetFiles:
-        """Read the footers."""
-        opened = identify(paths)
-        return cls(tuple(paths), _footers(paths), opened)
+    alike = "columns and types"
 
-    def _columns_now(self) -> pa.Schema:
-        return _footers(self.paths)
+    def _columns_of(self, path: str) -> pa.Schema:
+        schema = None
+        with contextlib.suppress(pa.ArrowException, OSError):  # their messages may quote the file
+            schema = pq.read_schema(path)
+        if schema is None:
+            raise InvalidArgument(
+                name="source",
+                expected="a Parquet file that can be read",
+                given=f"{Path(path).name}, whose footer cannot be read",
+                hint="write it again as Parquet, or end the name of a CSV file in .csv",
+            )
+        return schema.remove_metadata()
 
     @property
     def _read(self) -> str:
@@ -111,21 +156,34 @@ class CsvFiles(FileSet):
     """
 
     delimiter: str
+    is_text = True
+    alike = "header lines"
 
-    @classmethod
-    def open(cls, paths: Sequence[str], *, delimiter: str) -> CsvFiles:
-        """Read the header lines."""
-        if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
+    def __post_init__(self) -> None:
+        mark = self.delimiter
+        if not isinstance(mark, str) or len(mark) != 1 or mark in '"\r\n':
             raise InvalidArgument(
                 name="delimiter",
                 expected='one character, as in "," or ";"',
-                given=InvalidArgument.describe_parameter(delimiter),
+                given=InvalidArgument.describe_parameter(mark),
             )
-        opened = identify(paths)
-        return cls(tuple(paths), _headers(paths, delimiter), opened, delimiter)
 
-    def _columns_now(self) -> pa.Schema:
-        return _headers(self.paths, self.delimiter)
+    def _columns_of(self, path: str) -> pa.Schema:
+        names: list[str] = []
+        with (
+            open(path, encoding="utf-8-sig", errors="replace", newline="") as file,
+            contextlib.suppress(csv.Error),  # raised by a name of more than 128 KiB
+        ):
+            names = next(csv.reader(file, delimiter=self.delimiter), [])
+        if not names or "" in names or len(set(names)) < len(names):
+            raise InvalidArgument(
+                name="source",
+                expected="a CSV file whose first line names the columns, each once",
+                given=f"{Path(path).name}, whose first line does not",
+                hint=f"cells are separated by {self.delimiter!r}; say delimiter= for another "
+                "character",
+            )
+        return pa.schema([(name, pa.string()) for name in names])
 
     @property
     def _read(self) -> str:
@@ -186,87 +244,19 @@ def file_ids(paths: Sequence[str]) -> list[tuple[int, int]]:
     return [(found.st_dev, found.st_ino) for found in map(os.stat, paths)]
 
 
-def identify(paths: Sequence[str]) -> Files:
-    """Something that changes when one of the files does."""
-    states = [(path, os.stat(path)) for path in paths]
-    return tuple(
-        (path, s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in states
-    )
-
-
 def no_such_file(pattern: str) -> str:
     """What to do where no file has this name.
 
     >>> no_such_file("visits.csv")
     'check the path; the command discreet demo writes visits.csv into the current folder'
     """
-    if pattern.startswith(("postgres:", "postgresql:")):
+    if any(pattern.startswith(engine.addresses) for engine in ENGINES.values()):
         return "for a database say dp.table(ibis.connect(address).table(name))"
     if "://" in pattern:
         return "fetch the file first: only files of this machine are read"
     if Path(pattern).name == SAMPLE:
         return f"check the path; the command discreet demo writes {SAMPLE} into the current folder"
     return "check the path, which starts at the current folder"
-
-
-def _footers(paths: Sequence[str]) -> pa.Schema:
-    schemas = [_footer(path) for path in paths]
-    for path, schema in zip(paths, schemas, strict=True):
-        if schema.names != schemas[0].names or schema.types != schemas[0].types:
-            raise _differs(path, paths[0], "columns and types")
-    fields = [
-        pa.field(field.name, field.type, any(schema.field(i).nullable for schema in schemas))
-        for i, field in enumerate(schemas[0])
-    ]
-    return pa.schema(fields)
-
-
-def _footer(path: str) -> pa.Schema:
-    schema = None
-    with contextlib.suppress(pa.ArrowException, OSError):  # their messages may quote the file
-        schema = pq.read_schema(path)
-    if schema is None:
-        raise InvalidArgument(
-            name="source",
-            expected="a Parquet file that can be read",
-            given=f"{Path(path).name}, whose footer cannot be read",
-            hint="write it again as Parquet, or end the name of a CSV file in .csv",
-        )
-    return schema.remove_metadata()
-
-
-def _headers(paths: Sequence[str], delimiter: str) -> pa.Schema:
-    headers = [_header(path, delimiter) for path in paths]
-    for path, header in zip(paths, headers, strict=True):
-        if header != headers[0]:
-            raise _differs(path, paths[0], "header lines")
-    return pa.schema([(name, pa.string()) for name in headers[0]])
-
-
-def _header(path: str, delimiter: str) -> list[str]:
-    names: list[str] = []
-    with (
-        open(path, encoding="utf-8-sig", errors="replace", newline="") as file,
-        contextlib.suppress(csv.Error),  # raised by a name of more than 128 KiB
-    ):
-        names = next(csv.reader(file, delimiter=delimiter), [])
-    if not names or "" in names or len(set(names)) < len(names):
-        raise InvalidArgument(
-            name="source",
-            expected="a CSV file whose first line names the columns, each once",
-            given=f"{Path(path).name}, whose first line does not",
-            hint=f"cells are separated by {delimiter!r}; say delimiter= for another character",
-        )
-    return names
-
-
-def _differs(path: str, first: str, what: str) -> InvalidArgument:
-    return InvalidArgument(
-        name="source",
-        expected=f"files of the same {what}",
-        given=f"{Path(path).name}, which differs from {Path(first).name}",
-        hint="name files of one kind, or write them anew with the same columns",
-    )
 
 
 def _list(paths: Sequence[str]) -> str:

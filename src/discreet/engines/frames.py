@@ -4,167 +4,111 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import threading
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-import ibis
-import ibis.expr.datatypes as dt
-import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.types as at
 
-from discreet.engines.duckdb import SOURCE, quoted
-from discreet.engines.engine import ibis_type
+from discreet.engines.duckdb import SOURCE, Embedded
 from discreet.errors import InvalidArgument
-from discreet.query.schema import Type
 
 if TYPE_CHECKING:
     import duckdb
 
-BATCH: Final = 122_880  # rows
-# A connection of DuckDB must not be used by several threads at once, and there is no way to ask
-# which one a relation has. So what lives on the caller's connections is copied one at a time.
-_copying = threading.Lock()
 _UNKNOWN: Final = pa.null()  # the type of a column that no expression can use
 
 
+class InMemory(Embedded):
+    """Something in memory, which becomes an Arrow table."""
+
+    @abstractmethod
+    def arrow(self, columns: Sequence[str]) -> Any:
+        """These columns, or a dataset from which DuckDB reads only what it needs."""
+
+    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
+        """Register it; most columns are not copied."""
+        table = self.arrow(columns)
+        is_table = isinstance(table, pa.Table)
+        cursor.register(SOURCE, table.cast(unzoned(table.schema)) if is_table else table)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class ArrowTable:
+class ArrowTable(InMemory):
     """An Arrow table or dataset."""
 
     table: Any
 
     @property
     def columns(self) -> pa.Schema:
-        """Its schema."""
         schema = self.table.schema.remove_metadata()
         return unzoned(schema) if isinstance(self.table, pa.Table) else schema
 
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Register it without a copy."""
-        if isinstance(self.table, pa.Table):
-            _register(cursor, self.table.select(list(columns)))
-        else:  # DuckDB reads only the columns it needs from a dataset
-            cursor.register(SOURCE, self.table)
+    def files(self) -> Sequence[str]:
+        return tuple(getattr(self.table, "files", ()))  # a dataset has files, a table none
+
+    def arrow(self, columns: Sequence[str]) -> Any:
+        return self.table.select(list(columns)) if isinstance(self.table, pa.Table) else self.table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PandasFrame:
+class PandasFrame(InMemory):
     """A pandas frame, whose index is not a column. Columns of objects are read as text."""
 
     frame: Any
 
     @property
     def columns(self) -> pa.Schema:
-        """Names and types, from the dtypes."""
-        frame = self.frame
-        if any(not isinstance(name, str) for name in frame.columns):
+        names = list(self.frame.columns)
+        if any(not isinstance(name, str) for name in names):
             raise InvalidArgument(
                 name="source",
                 expected="a frame whose columns are named by text",
                 given="names of another type",
                 hint="say frame.columns = frame.columns.map(str), or frame.reset_index()",
             )
-        names = list(frame.columns)
-        kinds = [_pandas_type(frame.iloc[:, i]) for i in range(len(names))]
+        kinds = [_pandas_type(self.frame.iloc[:, i]) for i in range(len(names))]
         return unzoned(pa.schema(list(zip(names, kinds, strict=True))))
 
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Convert these columns to Arrow."""
+    def arrow(self, columns: Sequence[str]) -> pa.Table:
         arrays = [_pandas_column(self.frame[name]) for name in columns]
-        _register(cursor, pa.table(arrays, names=list(columns)))
+        return pa.table(arrays, names=list(columns))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PolarsFrame:
+class PolarsFrame(InMemory):
     """A Polars frame, lazy or not; a lazy one is collected at each pass."""
 
     frame: Any
 
     @property
     def columns(self) -> pa.Schema:
-        """Names and types, from its schema."""
-        fields = [
-            pa.field(name, _polars_type(kind)) for name, kind in self.frame.collect_schema().items()
-        ]
-        return unzoned(pa.schema(fields))
+        kinds = self.frame.collect_schema()
+        return unzoned(pa.schema([(name, _polars_type(kind)) for name, kind in kinds.items()]))
 
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Convert only these columns to Arrow."""
-        _register(cursor, self.frame.lazy().select(list(columns)).collect().to_arrow())
+    def arrow(self, columns: Sequence[str]) -> pa.Table:
+        return self.frame.lazy().select(list(columns)).collect().to_arrow()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DuckDbRelation:
-    """A relation of the caller's own DuckDB connection, copied into ours for each pass."""
-
-    relation: Any
-
-    @cached_property
-    def columns(self) -> pa.Schema:
-        """Names and types, as the relation states them."""
-        with _copying:
-            return self.relation.limit(0).to_arrow_table().schema
-
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Copy from a stream, which can be read only once, into a table."""
-        with _copying:
-            _copy(self.relation.project(", ".join(map(quoted, columns))), cursor)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DuckDbTable:
-    """An Ibis table in a DuckDB of the caller, copied into ours for each pass.
-
-    In ours the settings are known, and text has no collation, which could give a row two keys.
-    """
-
-    table: ir.Table
-
-    @property
-    def columns(self) -> pa.Schema:
-        """Names and types, as Ibis states them."""
-        kinds = {
-            name: kind if ibis_type(kind) is not Type.OTHER else dt.null
-            for name, kind in self.table.schema().items()
-        }
-        return ibis.schema(kinds).to_pyarrow()
-
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Copy it as a relation is copied."""
-        backend: Any = self.table.get_backend()
-        with _copying:
-            query = str(backend.compile(self.table.select(list(columns))))
-            _copy(backend.con.sql(query), cursor)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Records:
+class Records(InMemory):
     """A list of dicts whose columns are declared; cells are read as text and then cast."""
 
     records: Sequence[Mapping[str, Any]]
     names: tuple[str, ...]
+    is_text = True
 
     @property
     def columns(self) -> pa.Schema:
-        """Text, whatever the cells are."""
         return pa.schema([(name, pa.string()) for name in self.names])
 
-    def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Convert one column at a time."""
+    def arrow(self, columns: Sequence[str]) -> pa.Table:
         arrays = [as_text(record.get(name) for record in self.records) for name in columns]
-        cursor.register(SOURCE, pa.table(arrays, names=list(columns)))
-
-
-def _copy(relation: Any, cursor: duckdb.DuckDBPyConnection) -> None:
-    cursor.register("incoming", relation.to_arrow_reader(BATCH))
-    cursor.execute(f"CREATE OR REPLACE TEMP TABLE {SOURCE} AS FROM incoming")
-    cursor.unregister("incoming")
+        return pa.table(arrays, names=list(columns))
 
 
 def unzoned(schema: pa.Schema) -> pa.Schema:
@@ -172,10 +116,6 @@ def unzoned(schema: pa.Schema) -> pa.Schema:
     kinds = [pa.timestamp(k.unit) if at.is_timestamp(k) and k.tz else k for k in schema.types]
     # A column in memory may hold missing cells even if its schema says that it has none.
     return pa.schema(list(zip(schema.names, kinds, strict=True)))
-
-
-def _register(cursor: duckdb.DuckDBPyConnection, table: pa.Table) -> None:
-    cursor.register(SOURCE, table.cast(unzoned(table.schema)))  # most columns are not copied
 
 
 def as_text(cells: Iterable[Any]) -> pa.Array:

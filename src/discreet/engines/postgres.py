@@ -1,37 +1,106 @@
-"""One pass over a table of PostgreSQL: public tables go in by COPY, answers come by a cursor."""
+"""PostgreSQL: a table of an Ibis connection."""
 
 from __future__ import annotations
 
 import contextlib
-import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
-import pyarrow as pa
 
-from discreet.engines.duckdb import quoted
-from discreet.engines.engine import Dialect, Lookup
+from discreet.engines.engine import Engine, Pass, call, joined_text, quoted, real, signed, substring
 from discreet.engines.execution import Turn
 from discreet.errors import InvalidArgument
 
 
+class Postgres(Engine):
+    """PostgreSQL, whose casts, order of texts and rights are those of the session."""
+
+    name = "postgres"
+    title = "PostgreSQL"
+    addresses = ("postgres:", "postgresql:")
+    revokes = True
+
+    def check_connection(self, backend: Any) -> None:
+        """Refuse a connection that is closed, broken, or in a transaction that has failed."""
+        turn, answers = Turn(backend.con), False
+        turn.take()
+        try:
+            with (
+                contextlib.suppress(Exception),  # its message is not for the caller
+                backend.con.transaction(),
+                backend.con.cursor() as cursor,
+            ):
+                answers = cursor.execute("SELECT 1").fetchone() == (1,)
+        finally:
+            turn.give()
+        if not answers:
+            raise InvalidArgument(
+                name="table",
+                expected="on a connection that answers",
+                given="one that is closed, lost, or in a transaction that has failed",
+                hint="roll back, or connect again",
+            )
+
+    def start(self, table: ir.Table, backend: Any) -> Pass:
+        return PostgresPass(self, table, backend, Turn(backend.con))
+
+    def plain(self, column: ir.Value, wanted: dt.DataType) -> ir.Value:
+        found = column.type()
+        if isinstance(found, dt.Timestamp) and found.timezone:
+            return call("timezone", dt.timestamp, ibis.literal("UTC"), column)
+        if isinstance(found, dt.Decimal):  # which may be NaN, or beyond what a double holds
+            large, small = (ibis.literal(text).cast(dt.Decimal()) for text in ("1e100", "1e-100"))
+            return ibis.cases(
+                (column.cast("string") == "NaN", ibis.null("float64")),
+                (column > large, real(1e100)),
+                (column < -large, real(-1e100)),
+                (column.abs() < small, real(0.0)),
+                else_=column.cast("float64"),
+            )
+        return super().plain(column, wanted)
+
+    def truncated(self, x: ir.Value) -> ir.Value:
+        return call("trunc", dt.float64, x).cast("int64")
+
+    def trimmed(self, text: ir.Value) -> ir.Value:
+        return call("btrim", dt.string, text, ibis.literal(" "))
+
+    def part(self, text: ir.Value, start: int, length: int) -> ir.Value:
+        return substring(text, start, length)
+
+    def written(self, day: ir.Value) -> ir.Value:
+        return call("to_char", dt.string, day, ibis.literal("YYYY-MM-DD"))
+
+    def in_order(self, text: ir.Value) -> ir.Value:
+        return call("convert_to", dt.binary, text, ibis.literal("UTF8"))
+
+    def scaled(self, x: ir.Value, exponent: int) -> ir.Value:
+        """Underflow raises, so what would is 0 from the start."""
+        if exponent < 0:
+            tiny = math.ldexp(1.0, -exponent - 100)
+            x = ibis.ifelse(x.abs() < real(tiny), real(0.0), x)
+        return super().scaled(x, exponent)
+
+    def nested(self, table: ir.Table, before: int, depth: int) -> ir.Table:
+        """Columns of columns are expanded in full, unless there is a limit in between."""
+        return table.limit(2**62) if depth // 2 > before // 2 else table
+
+    def hashed(self, salt: int, columns: Sequence[ir.Value]) -> ir.Value:
+        """The hash of a short text under a salt is not fair, unless it is hashed once more and the
+        text has the salt in it."""
+        text = joined_text(signed(salt), columns)
+        once = call("hashtextextended", dt.int64, text, signed(salt))
+        return call("hashint8extended", dt.int64, once, ibis.literal(0, type="int64"))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class PostgresPass:
-    """Implements `engine.Pass`; `backend` is the Ibis connection."""
-
-    table: ir.Table
-    backend: Any
-    turn: Turn
-    beside: dict[str, Lookup] = field(default_factory=dict)
-
-    @property
-    def dialect(self) -> Dialect:
-        """The dialect of PostgreSQL."""
-        return Dialect.POSTGRES
+class PostgresPass(Pass):
+    """One pass over a table of PostgreSQL: public tables go in by COPY, answers by a cursor."""
 
     def source(self) -> ir.Table:
         """The columns that were asked for; text in a collation that compares code points.
@@ -49,27 +118,25 @@ class PostgresPass:
         query = f"SELECT {columns} FROM ({stored}) AS stored"
         return self.backend.sql(query, schema=self.table.schema())
 
-    def public(self, lookup: Lookup) -> ir.Table:
-        """A table in memory, under the name that it will have on the server."""
-        name = f"public_{uuid.uuid4().hex}"
-        self.beside[name] = lookup
-        return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
+    public = Pass.named
 
-    def compile(self, query: ir.Table) -> ir.Table:
-        """The query as it is: Ibis compiles it when it runs."""
-        return query
-
-    def may_prepare(self) -> bool:
-        """Whether the public tables can be sent, which takes the right to make temporary tables."""
+    def refused(self) -> InvalidArgument | None:
         if not self.beside:
-            return True
+            return None
         self.turn.take()
         with self._statements() as cursor:
             cursor.execute(
                 "SELECT has_database_privilege(current_database(), 'TEMP') "
                 "AND current_setting('transaction_read_only') = 'off'"
             )
-            return bool(cursor.fetchone()[0])
+            if cursor.fetchone()[0]:
+                return None
+        return InvalidArgument(
+            name="table",
+            expected="a connection that may create temporary tables: lists travel in them",
+            given="one that is read-only, or has no TEMP right",
+            hint="GRANT TEMPORARY ON DATABASE ... TO the role, or leave out keys= and lists",
+        )
 
     def prepare(self) -> None:
         """Wait for our turn, which lasts until the pass is closed, and send the public tables."""
@@ -85,26 +152,16 @@ class PostgresPass:
                 cursor.execute(f'ANALYZE "{name}"')
 
     def matches(self, name: str) -> int:
-        """Counted by PostgreSQL's own join."""
         with self._statements() as cursor:
             cursor.execute(self.beside[name].matches(quoted(name)))
             return int(cursor.fetchone()[0])
-
-    def batches(self, query: ir.Table) -> Iterator[pa.RecordBatch]:
-        """The rows of the answer, as they come."""
-        yield from self.backend.to_pyarrow_batches(query)
 
     def interrupt(self) -> None:
         """Ask the server to stop, unless it is working for another pass."""
         if self.turn.stop():
             self.backend.con.cancel()
 
-    def fraction(self) -> None:
-        """None: progress is not known here."""
-        return None
-
     def close(self) -> None:
-        """Drop the public tables; the connection stays the caller's."""
         if not self.turn.taken:
             return
         try:
@@ -119,25 +176,3 @@ class PostgresPass:
         """A cursor in a transaction of its own, so that the caller's is not affected."""
         with self.backend.con.transaction(), self.backend.con.cursor() as cursor:
             yield cursor
-
-
-def check_connection(connection: Any) -> None:
-    """Refuse a connection that is closed, broken, or in a transaction that has failed."""
-    turn, answers = Turn(connection), False
-    turn.take()
-    try:
-        with (
-            contextlib.suppress(Exception),  # its message is not for the caller
-            connection.transaction(),
-            connection.cursor() as cursor,
-        ):
-            answers = cursor.execute("SELECT 1").fetchone() == (1,)
-    finally:
-        turn.give()
-    if not answers:
-        raise InvalidArgument(
-            name="table",
-            expected="on a connection that answers",
-            given="one that is closed, lost, or in a transaction that has failed",
-            hint="roll back, or connect again",
-        )

@@ -13,24 +13,34 @@ taken whether or not somebody has too many rows, so that time does not reveal if
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import ibis
+import ibis.expr.datatypes as dt
 import numpy as np
 import pyarrow as pa
 
-from discreet.engines.aggregation import check_square, fingerprint, too_many
+from discreet.engines.aggregation import (
+    PLACE,
+    check_square,
+    in_groups,
+    keyed,
+    numbered,
+    too_many,
+    with_places,
+)
 from discreet.engines.cell_table import BINNED, CellTable
-from discreet.engines.duckdb import DuckDbPass
-from discreet.engines.engine import ARROW
-from discreet.engines.key_index import PLACE, keyed, numbered, with_places
+from discreet.engines.engine import ARROW, call
 from discreet.errors import EngineError, InternalError
 from discreet.query.contribution import ContributionBound
 from discreet.query.keys import DiscoveredKeys, ListedKeys
 from discreet.query.measures import AllRows, Measure, Present, Total, Units
 from discreet.query.request import Exact, Request
+
+if TYPE_CHECKING:
+    from discreet.engines.duckdb import DuckDbPass
 
 # -- queries whose rows are bounded by sorting -----------------------------------------------------
 
@@ -42,6 +52,7 @@ KEY_HASH: Final = "g"
 class BySorting:
     """Rows as packed keys, for one part of the people at a time where there are too many rows."""
 
+    salted: ClassVar[bool] = False  # the salt is used only when it runs
     request: Request
     unplaced: CellTable  # with the keys themselves
     cells: CellTable  # with places of keys, where they are listed
@@ -53,7 +64,7 @@ class BySorting:
         """Compile what can be compiled before the keys are known."""
         match request.keys:
             case ListedKeys() as keys:
-                placed = with_places(cells, run.public(numbered(keys.table)))
+                placed = in_groups(request, run, cells)
                 return cls(request, cells, placed, len(keys), run.compile(placed.table))
             case DiscoveredKeys():
                 found = keyed(cells).table.select(*cells.keys).distinct()
@@ -71,7 +82,7 @@ class BySorting:
             raise EngineError("the answer has too many cells; make the bins wider")
         # The place of a key depends on who else is there, so its value is hashed instead.
         values = [self.unplaced.table[name] for name in self.unplaced.keys]
-        hashed = self.unplaced.table.mutate(**{KEY_HASH: fingerprint(values)})
+        hashed = self.unplaced.table.mutate(**{KEY_HASH: call("hash", dt.uint64, *values)})
         # Rows without a key are dropped first: joined with an empty list of keys, the reading of
         # rows would end early.
         rows = keyed(self.unplaced.on(hashed))
@@ -88,11 +99,12 @@ class BySorting:
         bound, salt, groups = self.request.bound, self.request.salt, self.groups
         if bound is None:
             raise InternalError("there is nothing to sort without a bound")
-        people = number_people(run, self.rows, groups=groups, salt=salt)
+        people = Numbered.of(run, self.rows, groups=groups, salt=salt)
         columns: dict[Measure, Array] = {}
         for turn in range(people.passes):
-            keys, table = fetch(run, people, self.cells.contents, group=group, salt=salt, turn=turn)
-            keep = kept(keys, list(_contents(table)), bound, people.layout, salt=salt)
+            keys, table = people.fetch(run, self.cells.contents, group=group, turn=turn)
+            contents = [array for cell in table.values() for array in cell]
+            keep = kept(keys, contents, bound, people.layout, salt=salt)
             places = people.layout.places(keys)
             for measure in measures:
                 if isinstance(measure, Units):
@@ -109,12 +121,6 @@ def _sorted_keys(run: DuckDbPass, query: str, request: Request) -> pa.Table:
     kinds = [(f"k{i}", ARROW[value.type]) for i, (_, value) in enumerate(request.group)]
     keys = pa.Table.from_batches(run.batches(query), pa.schema(kinds)).rename_columns(names)
     return keys.sort_by([(name, "ascending") for name in names])
-
-
-def _contents(table: Mapping[str, Column]) -> Iterator[Array]:
-    for values, there in table.values():
-        yield values
-        yield there
 
 
 def _measured(
@@ -156,23 +162,49 @@ class Numbered:
     rows: str
     layout: Layout
     passes: int  # how many parts the people are cut into
+    salt: int
 
+    @classmethod
+    def of(cls, run: DuckDbPass, rows: str, *, groups: int, salt: int) -> Numbered:
+        """Number the people of rows (u, i, ...), with a table of them.
 
-def number_people(run: DuckDbPass, rows: str, *, groups: int, salt: int) -> Numbered:
-    """Number the people of rows (u, i, ...), with a table of them.
+        Small integers could serve as numbers themselves, which would be faster. But a single person
+        could decide whether all of them are small.
+        """
+        run.run(
+            "CREATE OR REPLACE TEMP TABLE people AS SELECT u, n, row_number() OVER () - 1 AS c "
+            f"FROM (SELECT u, count(*) AS n FROM ({rows}) GROUP BY u)"
+        )
+        ((people, count),) = run.run("SELECT count(*), coalesce(sum(n), 0) FROM people")
+        joined = f"SELECT p.c, r.* FROM ({rows}) AS r JOIN people AS p ON r.u = p.u"
+        layout = Layout.of(groups)
+        parts = (_parts(count, MOST_ROWS, salt), _parts(people, layout.most_people, salt))
+        return cls(joined, layout, max(parts), salt)
 
-    Small integers could serve as numbers themselves, which would be faster. But a single person
-    could decide whether all of them are small.
-    """
-    run.run(
-        "CREATE OR REPLACE TEMP TABLE people AS SELECT u, n, row_number() OVER () - 1 AS c "
-        f"FROM (SELECT u, count(*) AS n FROM ({rows}) GROUP BY u)"
-    )
-    ((people, count),) = run.run("SELECT count(*), coalesce(sum(n), 0) FROM people")
-    joined = f"SELECT p.c, r.* FROM ({rows}) AS r JOIN people AS p ON r.u = p.u"
-    layout = Layout.of(groups)
-    parts = (_parts(count, MOST_ROWS, salt), _parts(people, layout.most_people, salt))
-    return Numbered(joined, layout, max(parts))
+    def fetch(
+        self, run: DuckDbPass, columns: Sequence[str], *, group: str, turn: int
+    ) -> tuple[Array, dict[str, Column]]:
+        """The keys and some columns of one part of the people; `group` is what stands for the group
+        in its hash."""
+        bits = self.layout.group
+        key = (
+            f"((c // {self.passes})::UBIGINT << {bits + HASH}) | "
+            f"((hash(hash({self.salt}::UBIGINT, u, {group})) >> {64 - HASH}) << {bits}) | "
+            "i::UBIGINT"
+        )
+        # A missing value is a 0 that is marked as not present. Every column gets such marks, even
+        # if nothing is missing: what is kept of one person, and how long it takes, must not depend
+        # on somebody else's values.
+        pairs = [f"coalesce({v}, 0) AS {v}, {v} IS NOT NULL AS {v}_there" for v in columns]
+        query = f"SELECT {', '.join([f'{key} AS key', *pairs])} FROM ({self.rows})"
+        if self.passes > 1:
+            query += f" WHERE c % {self.passes} = {turn}"
+        kinds = {"key": pa.uint64()}
+        for name in columns:
+            kinds |= {name: pa.int64(), f"{name}_there": pa.bool_()}
+        found = pa.Table.from_batches(run.batches(query), pa.schema(list(kinds.items())))
+        values = {name: found[name].to_numpy() for name in kinds}
+        return values["key"], {name: (values[name], values[f"{name}_there"]) for name in columns}
 
 
 def _parts(count: int, most: int, salt: int) -> int:
@@ -187,38 +219,6 @@ def _parts(count: int, most: int, salt: int) -> int:
     [1, 1, 2, 1, 1, 2]
     """
     return max(-(-(count + salt % max(most // 32, 1)) // most), 1)
-
-
-def fetch(
-    run: DuckDbPass,
-    numbered: Numbered,
-    columns: Sequence[str],
-    *,
-    group: str,
-    salt: int,
-    turn: int,
-) -> tuple[Array, dict[str, Column]]:
-    """The keys and some columns of one part of the people; `group` is what stands for the group in
-    its hash."""
-    bits = numbered.layout.group
-    key = (
-        f"((c // {numbered.passes})::UBIGINT << {bits + HASH}) | "
-        f"((hash(hash({salt}::UBIGINT, u, {group})) >> {64 - HASH}) << {bits}) | "
-        "i::UBIGINT"
-    )
-    # A missing value is a 0 that is marked as not present. Every column gets such marks, even if
-    # nothing is missing: what is kept of one person, and how long it takes, must not depend on
-    # somebody else's values.
-    pairs = [f"coalesce({v}, 0) AS {v}, {v} IS NOT NULL AS {v}_there" for v in columns]
-    query = f"SELECT {', '.join([f'{key} AS key', *pairs])} FROM ({numbered.rows})"
-    if numbered.passes > 1:
-        query += f" WHERE c % {numbered.passes} = {turn}"
-    kinds = {"key": pa.uint64()}
-    for name in columns:
-        kinds |= {name: pa.int64(), f"{name}_there": pa.bool_()}
-    found = pa.Table.from_batches(run.batches(query), pa.schema(list(kinds.items())))
-    values = {name: found[name].to_numpy() for name in kinds}
-    return values["key"], {name: (values[name], values[f"{name}_there"]) for name in columns}
 
 
 # -- which rows are kept, on arrays ----------------------------------------------------------------
@@ -365,14 +365,7 @@ def _hashed(columns: Sequence[Words], salt: int) -> Words:
 LIMB: Final = 26
 
 
-def added(
-    places: np.ndarray[Any, Any],
-    values: np.ndarray[Any, Any],
-    groups: int,
-    *,
-    largest: int,
-    wide: bool,
-) -> np.ndarray[Any, Any]:
+def added(places: Array, values: Array, groups: int, *, largest: int, wide: bool) -> Array:
     """The sum of the values (at most `largest` in size) of each group; if `wide`, as objects.
 
     Doubles are exact up to 2^53, so up to 2^27 values are added in limbs of 26 bits:

@@ -1,57 +1,43 @@
 """Opening a table, wherever it is, and answering requests about it.
 
-A request is compiled into queries of an engine before any data is touched: all in SQL, or on DuckDB
-with arrays to decide which rows of each person are kept (`row_sampling`).
+A request is compiled into queries of an engine before any data is touched.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Final, cast
 
 import ibis
 import ibis.expr.operations as ops
 import ibis.expr.types as ir
-import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.dataset
+import pyarrow.parquet as pq
 from ibis.common.exceptions import IbisError
 
-from discreet.engines import aggregation
-from discreet.engines.aggregation import SumColumns, bounded, check_cells, counted, summed
-from discreet.engines.cell_table import BINNED, CellTable, cells_of, of_somebody
-from discreet.engines.duckdb import DuckDbPass, Stored, database, open_pass
-from discreet.engines.engine import ARROW, Pass, arrow_schema
+from discreet.engines import ENGINES
+from discreet.engines.aggregation import CompiledQuery, SpreadQuery, check_cells
+from discreet.engines.cell_table import cells_of
+from discreet.engines.engine import Engine, Pass, Stored, is_from
 from discreet.engines.execution import FAILED, run
-from discreet.engines.files import CsvFiles, FileSet, ParquetFiles, file_ids, find
-from discreet.engines.frames import (
-    ArrowTable,
-    DuckDbRelation,
-    DuckDbTable,
-    PandasFrame,
-    PolarsFrame,
-    Records,
-)
-from discreet.engines.key_index import are_few, keyed, numbered, placed, with_places
-from discreet.engines.portable import BackendTable
-from discreet.engines.postgres import PostgresPass
-from discreet.engines.row_sampling import BySorting
+from discreet.engines.files import CsvFiles, ParquetFiles, file_ids, find
+from discreet.engines.frames import ArrowTable, PandasFrame, PolarsFrame, Records
 from discreet.engines.rows import apply, columns_needed, read_rows
 from discreet.engines.translation import literal
 from discreet.errors import EngineError, InvalidArgument
 from discreet.query.expressions import Typed, as_type
-from discreet.query.keys import DiscoveredKeys, ListedKeys
-from discreet.query.measures import Binned
-from discreet.query.public import PublicTable, type_of
+from discreet.query.keys import ListedKeys
+from discreet.query.public import PublicTable, decoded, type_of
 from discreet.query.request import Exact, Request
-from discreet.query.schema import Declared, Field, Schema, Type
+from discreet.query.schema import Declared, Domain, Field, Schema, Type
 
-# -- queries that were asked before, as SQL --------------------------------------------------------
+# -- questions that were asked before --------------------------------------------------------------
 
 
 _MOST: Final = 64
@@ -64,56 +50,38 @@ class Prepared:
     seen: OrderedDict[object, tuple[Any, dict[str, Any]]] = field(default_factory=OrderedDict)
     checked: OrderedDict[object, None] = field(default_factory=OrderedDict)
 
-    def knows(self, request: Request) -> bool:
-        """Has an equal request been checked before?"""
-        return _asked(request) in self.checked
-
-    def note(self, request: Request) -> None:
-        """Remember that this request has been checked."""
-        self.checked[_asked(request)] = None
-        while len(self.checked) > _MOST:
-            self.checked.popitem(last=False)
-
-    def query(self, request: Request, run: DuckDbPass, build: Callable[[], Any]) -> Any:
+    def query(self, request: Request, run: Pass, build: Callable[[], CompiledQuery]) -> Any:
         """The query of an equal earlier request with this one's salt, or else a new query."""
-        asked = _asked(request)
-        if (found := self.seen.get(asked)) is not None:
+        if (found := self.seen.get(asked(request))) is not None:
             query, beside = found
             run.beside.update(beside)
             return replace(query, request=request)
         query = build()
-        if request.bound is not None and isinstance(query, BySumming):
-            return query  # the salt is part of its SQL
-        self.seen[asked] = (query, dict(run.beside))
-        while len(self.seen) > _MOST:
-            self.seen.popitem(last=False)
+        if not query.salted:
+            _remember(self.seen, asked(request), (query, dict(run.beside)))
         return query
 
 
-def _asked(request: Request) -> object:
+def _remember(among: OrderedDict[object, Any], question: object, what: Any) -> None:
+    among[question] = what
+    while len(among) > _MOST:
+        among.popitem(last=False)
+
+
+def asked(request: Request) -> object:
     """Everything in a request except its salt."""
-    return (
-        request.steps,
-        request.unit,
-        request.group,
-        request.keys.digest if isinstance(request.keys, ListedKeys) else request.keys,
-        request.bound,
-        request.measures,
-    )
+    keys = request.keys.digest if isinstance(request.keys, ListedKeys) else request.keys
+    return request.steps, request.unit, request.group, keys, request.bound, request.measures
 
 
-# -- opening a table, and answering requests about it ----------------------------------------------
-
-
-Build: TypeAlias = Callable[..., Any]
-TESTED: Final = ("duckdb", "pyspark", "postgres")  # the engines of the conformance suite
+# -- answering requests about a table --------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IbisSource:
     """A table that can be queried; implements `query.request.TableSource`."""
 
-    stored: Stored | BackendTable
+    stored: Stored
     name: str
     kinds: Schema  #: what the columns are in storage
     schema: Schema  #: what they are declared to be
@@ -128,73 +96,66 @@ class IbisSource:
         query of `spread`."""
         _check_size(request)
         self._check_stored()
-        build = build_query if most is None else _spread(most)
-        on_postgres = isinstance(self.stored, BackendTable) and self.stored.is_postgres
-        if (known := most is None and self.prepared.knows(request)) and not on_postgres:
+        known = most is None and asked(request) in self.prepared.checked
+        if known and not self.stored.engine.revokes:
             return
-        columns = columns_needed(request, self.kinds)
-        ran, distinct, may_run = False, True, True
+        refusal: InvalidArgument | None = InvalidArgument(
+            name="query",
+            expected="one that the engine can answer",
+            given="one that it cannot",
+            hint="look for constant conditions, empty lists and columns without a name",
+        )
         with contextlib.suppress(Exception):  # its message is not for the caller
-            opened = self._open(columns, empty=True)
+            opened = self.stored.open(columns_needed(request, self.kinds), empty=True)
             try:
-                query = self._prepared(request, build, columns, opened)
-                may_run = not isinstance(opened, PostgresPass) or opened.may_prepare()
-                if may_run and not known:
-                    opened.prepare()
-                    query.answer(opened)
-                    distinct = all(map(partial(_is_distinct, opened), opened.beside))
-                ran = True
+                refusal = self._tried(request, most, opened, known=known)
             finally:
                 opened.close()
-        if not may_run:
-            raise InvalidArgument(
-                name="table",
-                expected="a connection that may create temporary tables: lists travel in them",
-                given="one that is read-only, or has no TEMP right",
-                hint="GRANT TEMPORARY ON DATABASE ... TO the role, or leave out keys= and lists",
-            )
-        if not ran:
-            raise InvalidArgument(
-                name="query",
-                expected="one that the engine can answer",
-                given="one that it cannot",
-                hint="look for constant conditions, empty lists and columns without a name",
-            )
-        if not distinct:
-            raise InvalidArgument(
-                name="keys",
-                expected="distinct for the engine that joins them with the table",
-                given="two that it holds for equal, so that rows would count twice",
-                hint="list each key once",
-            )
+        if refusal is not None:
+            raise refusal
         if most is None:
-            self.prepared.note(request)
+            _remember(self.prepared.checked, asked(request), None)
+
+    def _tried(
+        self, request: Request, most: int | None, opened: Pass, *, known: bool
+    ) -> InvalidArgument | None:
+        """What is wrong with a question; one that is `known` needs only its rights."""
+        query = self._query(request, most, opened)
+        if (refusal := opened.refused()) is not None or known:
+            return refusal
+        opened.prepare()
+        query.answer(opened)
+        if all(opened.matches(name) == one.table.num_rows for name, one in opened.beside.items()):
+            return None
+        return InvalidArgument(
+            name="keys",
+            expected="distinct for the engine that joins them with the table",
+            given="two that it holds for equal, so that rows would count twice",
+            hint="list each key once",
+        )
 
     def _check_stored(self) -> None:
         """Refuse a table that cannot be read, for reasons that do not depend on its rows."""
-        if isinstance(self.stored, BackendTable):
-            self.stored.check()
-        else:
-            database()
+        self.stored.check()
         if (changed := self._changed()) is not None:
             raise changed
 
     def measure(self, request: Request) -> Exact:
         """Compute the answer. Any failure once data is touched is an EngineError without detail."""
         _check_size(request)
-        return cast(Exact, self._run(request, build_query))
+        return cast(Exact, self._run(request))
 
     def spread(self, request: Request, most: int) -> tuple[Any, Any]:
         """Count people by how many groups they are in, and by the most rows they have in one."""
-        return cast(tuple[Any, Any], self._run(request, _spread(most)))
+        return cast(tuple[Any, Any], self._run(request, most))
 
-    def _run(self, request: Request, build: Build) -> Any:
+    def _run(self, request: Request, most: int | None = None) -> Any:
         """Build a query and run it such that the message of a failure is never shown."""
         columns = columns_needed(request, self.kinds)
-        opened = run(lambda: self._open(columns))
+        opened = run(lambda: self.stored.open(columns))
         try:
             return run(
-                lambda: self._answer(request, build, columns, opened),
+                lambda: self._answer(request, most, opened),
                 interrupt=opened.interrupt,
                 fraction=opened.fraction,
             )
@@ -202,86 +163,55 @@ class IbisSource:
             with contextlib.suppress(Exception):
                 opened.close()
 
-    def _answer(
-        self, request: Request, build: Build, columns: tuple[str, ...], opened: Pass
-    ) -> Any:
+    def _answer(self, request: Request, most: int | None, opened: Pass) -> Any:
         """The answer, unless files changed meanwhile: it may not come from half of a new one."""
-        before = self.stored.identity() if isinstance(self.stored, FileSet) else None
-        query = self._prepared(request, build, columns, opened)
+        before = self.stored.identity()
+        query = self._query(request, most, opened)
         opened.prepare()
         if self._changed() is None:
             answer = query.answer(opened)
-            if before is None or before == cast(FileSet, self.stored).identity():
+            if before == self.stored.identity():
                 return answer
         raise EngineError(FAILED)
 
-    def _prepared(
-        self, request: Request, build: Build, columns: tuple[str, ...], opened: Pass
-    ) -> Any:
-        """The query, built now or earlier for the same question."""
+    def _query(self, request: Request, most: int | None, opened: Pass) -> CompiledQuery:
+        """The query, built now or earlier for the same question; no data is touched."""
 
-        def built() -> Any:
-            return build(request, opened, columns, stored=self.kinds, declared=self.schema)
+        def built() -> CompiledQuery:
+            columns = columns_needed(request, self.kinds)
+            rows = read_rows(opened, columns, self.kinds, self.schema, unit=request.unit)
+            rows = apply(rows, request.steps)
+            cells = cells_of(rows, request.group, request.measures)
+            if most is not None:
+                return SpreadQuery(request, opened, cells, most=most)
+            return opened.engine.query(request, opened, cells)
 
-        if not isinstance(opened, DuckDbPass) or build is not build_query:
-            return built()
-        return self.prepared.query(request, opened, built)
+        if most is None and opened.engine.repeats:
+            return cast(CompiledQuery, self.prepared.query(request, opened, built))
+        return built()
 
     def _changed(self) -> InvalidArgument | None:
-        """The error if the files no longer have their columns or, where domains were checked, if
-        they have changed at all."""
-        if not isinstance(self.stored, FileSet):
-            return None
-        if not self.stored.is_as_opened():
-            return InvalidArgument(
-                name="table",
-                expected="files that have the columns they were opened with",
-                given="files that were removed, or replaced by others",
-                hint="open the table again",
-            )
-        if any(field.domain for field in self.schema) and not self.stored.is_untouched():
-            return InvalidArgument(
-                name="table",
-                expected="files as they were when the domains of their columns were checked",
-                given="files that have changed since",
-                hint="open the table again",
-            )
-        return None
+        """The error if what is stored has changed in a way that matters."""
+        return self.stored.changed(checked=any(field.domain for field in self.schema))
 
     def holds(self, public: PublicTable) -> bool:
         """Is that one of its files, or the very object that it was opened with?"""
         mine: set[tuple[int, int]] = set()
         with contextlib.suppress(OSError):  # a file that is gone is refused when it is read
-            mine = set(file_ids(_paths(self.stored)))
+            mine = set(file_ids(self.stored.files()))
         same = self.given is public.given
         if isinstance(self.given, ir.Table) and isinstance(public.given, ir.Table):
             same = bool(self.given.equals(public.given))
         return same or bool(mine & set(public.files))
-
-    def _open(self, columns: tuple[str, ...], *, empty: bool = False) -> Pass:
-        if isinstance(self.stored, BackendTable):
-            return self.stored.open(columns, empty=empty)
-        return open_pass(self.stored, columns, empty=empty)
-
-
-def _spread(most: int) -> Build:
-    return partial(SpreadQuery, most=most)
-
-
-def _is_distinct(opened: Pass, name: str) -> bool:
-    return opened.matches(name) == int(opened.beside[name].table.num_rows)
-
-
-def _paths(stored: Stored | BackendTable) -> tuple[str, ...]:
-    if isinstance(stored, ArrowTable):  # a dataset has files, a table none
-        return tuple(getattr(stored.table, "files", ()))
-    return stored.paths if isinstance(stored, FileSet) else ()
 
 
 def _check_size(request: Request) -> None:
     groups = len(request.keys) if isinstance(request.keys, ListedKeys) else 1
     for measure in request.measures:
         check_cells(groups, getattr(measure, "size", 1))
+
+
+# -- opening a table -------------------------------------------------------------------------------
 
 
 def open_source(
@@ -302,63 +232,29 @@ def open_source(
     >>> open_source([{"age": 31}], schema={"age": "integer"}).schema["age"].type
     <Type.INTEGER: 'integer'>
     """
-    if isinstance(source, ir.Table) and isinstance(source.op(), ops.InMemoryTable):
-        stored: tuple[Stored | BackendTable, str] = (
-            ArrowTable(source.op().data.to_pyarrow(source.schema())),
-            "an Ibis table",
-        )
-    elif isinstance(source, ir.Table):
-        backend = _backend(source)
-        _check_tested(backend, untested)
-        stored = (
-            DuckDbTable(source) if backend == "duckdb" else BackendTable(source),
-            "an Ibis table",
-        )
-    elif _is_from(source, "pyspark.sql"):
-        from discreet.engines.spark import spark_table
-
-        stored = BackendTable(spark_table(source)), "a Spark frame"
-    else:
-        stored = _stored(source, schema, delimiter)
-    return _declared(*stored, schema, given=source)
+    stored, name = _stored(source, schema, delimiter, untested)
+    return _declared(stored, name, schema, given=source)
 
 
-def _check_tested(backend: str, untested: bool) -> None:
-    """Refuse an engine whose answers have not been shown to be exact, unless `untested`."""
-    if backend not in TESTED and not untested:
-        raise InvalidArgument(
-            name="source",
-            expected="a table of DuckDB, Spark or PostgreSQL, whose exact answers are tested",
-            given=f"one of {backend}",
-            hint="load it into one of these, or say untested=True to rely on it all the same",
-        )
-
-
-def _backend(table: ir.Table) -> str:
-    with contextlib.suppress(IbisError):
-        return str(table.get_backend().name)
-    raise InvalidArgument(
-        name="source",
-        expected="an Ibis table of one connection",
-        given="one of none, or of several",
-        hint='as in ibis.duckdb.connect("visits.db").table("visits")',
-    )
-
-
-def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tuple[Stored, str]:
-    if isinstance(source, str | Path):
-        return _files([source], delimiter)
-    if isinstance(source, list | tuple) and source and isinstance(source[0], str | Path):
-        return _files(source, delimiter)
+def _stored(
+    source: Any, schema: Mapping[str, Any] | None, delimiter: str, untested: bool
+) -> tuple[Stored, str]:
+    if isinstance(source, ir.Table):
+        if isinstance(source.op(), ops.InMemoryTable):
+            return ArrowTable(source.op().data.to_pyarrow(source.schema())), "an Ibis table"
+        return _engine(source, untested).stored(source), "an Ibis table"
+    if patterns := _patterns(source):
+        return _files(patterns, delimiter)
     if isinstance(source, pa.Table | pyarrow.dataset.Dataset):
         _check_text(source)
         return ArrowTable(source), "an Arrow table"
-    if _is_from(source, "pandas"):
+    if is_from(source, "pandas"):
         return PandasFrame(source), "a pandas frame"
-    if _is_from(source, "polars"):
+    if is_from(source, "polars"):
         return PolarsFrame(source), "a Polars frame"
-    if type(source).__name__ == "DuckDBPyRelation":
-        return DuckDbRelation(source), "a DuckDB relation"
+    for engine in ENGINES.values():
+        if (found := engine.frame(source)) is not None:
+            return found
     if isinstance(source, list | tuple):
         if schema is None:
             raise InvalidArgument(
@@ -379,6 +275,30 @@ def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tu
     )
 
 
+def _engine(table: ir.Table, untested: bool) -> Engine:
+    """The engine of an Ibis table; refuse one whose answers have not been shown to be exact, unless
+    `untested`."""
+    name = None
+    with contextlib.suppress(IbisError):
+        name = str(table.get_backend().name)
+    if name is None:
+        raise InvalidArgument(
+            name="source",
+            expected="an Ibis table of one connection",
+            given="one of none, or of several",
+            hint='as in ibis.duckdb.connect("visits.db").table("visits")',
+        )
+    if name not in ENGINES and not untested:
+        *others, last = (engine.title for engine in ENGINES.values())
+        raise InvalidArgument(
+            name="source",
+            expected=f"a table of {', '.join(others)} or {last}, whose exact answers are tested",
+            given=f"one of {name}",
+            hint="load it into one of these, or say untested=True to rely on it all the same",
+        )
+    return ENGINES.get(name) or Engine()
+
+
 def _check_text(table: Any) -> None:
     """Refuse bytes that are not valid text: Arrow does not check them, and an engine would fail."""
     if not isinstance(table, pa.Table):
@@ -396,33 +316,34 @@ def _check_text(table: Any) -> None:
             )
 
 
+def _patterns(source: Any) -> Sequence[str | Path]:
+    """A path, a pattern or a list of them, as a list; anything else gives none."""
+    match source:
+        case str() | Path():
+            return [source]
+        case [str() | Path(), *_]:
+            return cast(Sequence[str | Path], source)
+    return []
+
+
 def _files(patterns: Sequence[str | Path], delimiter: str) -> tuple[Stored, str]:
     paths = find(patterns)
     name = Path(str(patterns[0])).name + (", ..." if len(patterns) > 1 else "")
     ends = {Path(path).suffix.lower() for path in paths}
     if ends <= {".csv", ".tsv", ".txt"}:
-        return CsvFiles.open(paths, delimiter=delimiter), name
+        return CsvFiles(tuple(paths), delimiter), name
     if ends & {".csv", ".tsv", ".txt"}:
         raise InvalidArgument(
             name="source", expected="files of one format", given="both CSV and others"
         )
-    return ParquetFiles.open(paths), name
+    return ParquetFiles(tuple(paths)), name
 
 
 def _declared(
-    stored: Stored | BackendTable,
-    name: str,
-    declared: Mapping[str, Any] | None,
-    *,
-    given: object,
+    stored: Stored, name: str, declared: Mapping[str, Any] | None, *, given: object
 ) -> IbisSource:
     """Give the columns their declared types, where those can be read from what is stored."""
-    if isinstance(stored, BackendTable):
-        kinds = stored.schema
-    else:
-        kinds = arrow_schema(stored.columns)
-        if isinstance(stored, CsvFiles | Records):
-            kinds = Schema(tuple(Field(field.name, Type.RAW) for field in kinds))
+    kinds = stored.schema
     if not kinds.fields:
         raise InvalidArgument(name="source", expected="a table with a column", given="none")
     schema = kinds
@@ -436,7 +357,7 @@ def _declared(
         schema = schema.with_field(Field(field.name, read.type, read.nullable, domain))
     source = IbisSource(stored, name, kinds, schema, given)
     check_domains(source)
-    if isinstance(stored, FileSet):
+    if stored.changes_show:
         return source
     # What can change unnoticed is clamped each time, whatever was found in it at first.
     live = Schema(tuple(replace(field, domain=None) for field in schema))
@@ -448,13 +369,12 @@ def check_domains(source: IbisSource) -> None:
     fields = [field for field in source.schema if field.domain is not None]
     if not fields:
         return
-    columns = tuple(field.name for field in fields)
-    outside = run(lambda: _outside(source, columns))
+    outside = run(lambda: _outside(source, fields))
     source._check_stored()  # the files must not have changed meanwhile
-    for column, found in zip(columns, outside, strict=True):
+    for column, found in zip(fields, outside, strict=True):
         if found:
             raise InvalidArgument(
-                name=f'schema of "{column}"',
+                name=f'schema of "{column.name}"',
                 expected="a domain that holds all values of the column",
                 given="one that some are outside of, or NaN",
                 hint="widen the domain, mend the table, or leave the domain out: bounds= of a "
@@ -462,17 +382,17 @@ def check_domains(source: IbisSource) -> None:
             )
 
 
-def _outside(source: IbisSource, columns: tuple[str, ...]) -> list[bool]:
+def _outside(source: IbisSource, fields: list[Field]) -> list[bool]:
     """For each column: is there a value beyond its domain, or a NaN?"""
-    opened = source._open(columns)
+    columns = tuple(field.name for field in fields)
+    opened = source.stored.open(columns)
     try:
         plain = Schema(tuple(replace(field, domain=None) for field in source.schema))
-        rows = read_rows(opened, columns, stored=source.kinds, declared=plain, unit=None)
+        rows = read_rows(opened, columns, source.kinds, plain, unit=None)
         beyond = {}
-        for i, name in enumerate(columns):
-            field, x = source.schema[name], rows.table[rows.names[name]]
-            assert field.domain is not None
-            ends = (literal(end, field.type) for end in (field.domain.lower, field.domain.upper))
+        for i, field in enumerate(fields):
+            x, domain = rows.table[rows.names[field.name]], cast(Domain, field.domain)
+            ends = (literal(end, field.type) for end in (domain.lower, domain.upper))
             inside = x.between(*ends)
             beyond[f"n{i}"] = ibis.ifelse(inside, 0, ibis.ifelse(x.isnull(), 0, 1)).max()
         query = opened.compile(rows.table.aggregate(**beyond))
@@ -483,138 +403,54 @@ def _outside(source: IbisSource, columns: tuple[str, ...]) -> list[bool]:
     return [bool(found[name][0].as_py()) for name in beyond]
 
 
-def _is_from(source: Any, package: str) -> bool:
-    """Is it of a type from this package? Checked by name, so that nothing needs to be imported."""
-    return any(kind.__module__.startswith(package) for kind in type(source).__mro__)
+# -- public tables, to join with or to take keys from: read in full, since they may be -------------
 
 
-# -- a request as queries, built before any data is touched ----------------------------------------
+def read_public(table: Any) -> PublicTable:
+    """Read a public table from anything that a source can be, or from a dict of lists.
+
+    >>> read_public({"ward": ["A", "B"]}).table.num_rows
+    2
+    """
+    made, paths = None, find(_patterns(table))
+    try:
+        made = decoded(_read_files(paths) if paths else _read(table))
+    except (pa.ArrowException, AttributeError, TypeError, ValueError, OSError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+    if made is not None:
+        files = paths or list(getattr(table, "files", ()))  # a dataset has files
+        return PublicTable(made, table, tuple(file_ids(files)))
+    raise InvalidArgument(
+        name="table",
+        expected="a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",
+        given=InvalidArgument.describe_data(table),
+    )
 
 
-class CompiledQuery(Protocol):
-    """A query that is ready to run."""
-
-    def answer(self, run: Any) -> Exact:
-        """Run the query and read its answer: from here on data is touched."""
-        ...
-
-
-def build_query(
-    request: Request, run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema
-) -> CompiledQuery:
-    """Translate steps, keys and cells, and continue in the way that suits the engine."""
-    cells = _cells(request, run, columns, stored=stored, declared=declared)
-    if request.bound is not None and isinstance(run, DuckDbPass):
-        return BySorting.build(request, run, cells)
-    return BySumming.build(request, run, cells)
-
-
-def cells_in_groups(
-    request: Request, run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema
-) -> CellTable:
-    """The rows that have a unit and are in a group of the answer, before any bound is applied."""
-    cells = _cells(request, run, columns, stored=stored, declared=declared)
-    if isinstance(request.keys, ListedKeys):
-        return with_places(cells, run.public(numbered(request.keys.table)))
-    return keyed(cells)
+def _read(table: Any) -> Any:
+    match table:
+        case pa.Table():
+            return table
+        case pyarrow.dataset.Dataset():
+            return table.to_table()
+        case ir.Table():
+            return table.to_pyarrow()
+        case Mapping():
+            return pa.table(dict(table))
+        case list():
+            return pa.Table.from_pylist(table)
+    for method in ("to_arrow_table", "to_arrow", "toArrow"):  # DuckDB, Polars, Spark
+        if hasattr(table, method):
+            return getattr(table, method)()
+    if hasattr(table, "collect"):  # a lazy frame
+        return table.collect().to_arrow()
+    return pa.Table.from_pandas(table, preserve_index=False)
 
 
-def _cells(
-    request: Request, run: Pass, columns: tuple[str, ...], *, stored: Schema, declared: Schema
-) -> CellTable:
-    rows = read_rows(run, columns, stored=stored, declared=declared, unit=request.unit)
-    rows = apply(rows, request.steps, run)
-    return of_somebody(cells_of(rows, request.group, request.measures))
-
-
-# -- queries all in SQL: windows apply the bound, the engine groups --------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class BySumming:
-    """One query for all single numbers, one for each measure with bins."""
-
-    request: Request
-    sums: tuple[SumColumns, ...]
-    numbers: Any
-    bins: dict[Binned, Any]
-
-    @classmethod
-    def build(cls, request: Request, run: Pass, cells: CellTable) -> BySumming:
-        """Apply the bound, group, and place the groups."""
-        listed = None
-        if isinstance(request.keys, ListedKeys) and (
-            request.bound is not None or not are_few(request.keys, run.dialect)
-        ):
-            listed = run.public(numbered(request.keys.table))
-        if request.bound is not None:
-            # Rows outside all groups of the answer must not use up what is kept of a person.
-            cells = with_places(cells, listed) if listed is not None else keyed(cells)
-            cells = bounded(cells, request.bound, salt=request.salt, dialect=run.dialect)
-            listed = None
-        elif isinstance(request.keys, ListedKeys) and listed is None:
-            listed = request.keys
-        grouped, sums = summed(cells, request.measures, run.dialect)
-        bins = {
-            measure: run.compile(placed(counted(cells, measure), cells, listed))
-            for measure in request.measures
-            if isinstance(measure, BINNED)
-        }
-        return cls(request, sums, run.compile(placed(grouped, cells, listed)), bins)
-
-    def answer(self, run: Pass) -> Exact:
-        """Run the query for single numbers first: it returns the keys that occur."""
-        keys, batches = self.request.keys, run.batches(self.numbers)
-        if isinstance(keys, DiscoveredKeys):
-            schema = pa.schema([(name, ARROW[value.type]) for name, value in self.request.group])
-            table, columns = aggregation.found(batches, self.sums, schema)
-            for measure, query in self.bins.items():
-                rows = run.batches(query)
-                columns[measure] = aggregation.binned_by_key(rows, table, measure.size)
-            return Exact(table, columns)
-        columns = aggregation.dense(batches, self.sums, keys)
-        for measure, query in self.bins.items():
-            columns[measure] = aggregation.binned(run.batches(query), keys, measure.size)
-        return Exact(None, columns)
-
-
-# -- the contribution histogram: people by groups and rows -----------------------------------------
-
-
-class SpreadQuery:
-    """Two queries: people by their number of groups, and by their most rows in one group."""
-
-    def __init__(
-        self,
-        request: Request,
-        run: Pass,
-        columns: tuple[str, ...],
-        *,
-        stored: Schema,
-        declared: Schema,
-        most: int,
-    ) -> None:
-        cells = cells_in_groups(request, run, columns, stored=stored, declared=declared)
-        each = cells.table.group_by(["u", *cells.keys]).aggregate(n=cells.table.count())
-        people = each.group_by("u").aggregate(groups=each.count(), rows=each.n.max())
-        self._most = most
-        self._queries = [run.compile(_tally(people, name, most)) for name in ("groups", "rows")]
-
-    def answer(self, run: Pass) -> tuple[Any, Any]:
-        """People with 1, 2, ... groups, and with 1, 2, ... rows; the last count includes more."""
-        groups, rows = (_counts(run.batches(query), self._most) for query in self._queries)
-        return groups, rows
-
-
-def _tally(people: ir.Table, name: str, most: int) -> ir.Table:
-    limit = ibis.literal(most, type="int64")
-    size = people[name].cast("int64")
-    sized = people.select(b=ibis.ifelse(size > limit, limit, size))
-    return sized.group_by("b").aggregate(n=sized.count())
-
-
-def _counts(batches: Iterator[pa.RecordBatch], most: int) -> Any:
-    counts = np.zeros(most, np.int64)
-    for batch in batches:
-        counts[batch["b"].to_numpy() - 1] = batch["n"].to_numpy()
-    return counts
+def _read_files(paths: list[str]) -> pa.Table:
+    csv = (".csv", ".txt")
+    return pa.concat_tables(
+        pyarrow.csv.read_csv(path) if path.lower().endswith(csv) else pq.read_table(path)
+        for path in paths
+    )

@@ -1,4 +1,4 @@
-"""One pass over a table of Spark, which takes and returns Arrow tables itself."""
+"""Spark: a frame, or a table of an Ibis connection."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import logging
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from discreet.engines.engine import Dialect, Lookup
+from discreet.engines.engine import Engine, Pass, Stored, call, is_from, signed, substring
+from discreet.engines.execution import Turn
+from discreet.query.keys import ListedKeys
+from discreet.query.schema import Field, Schema, Type
+
+FEW: Final = 1000  # keys that a query may name
 
 # No scan may skip what statistics of its files, or of another table, rule out.
 _SKIPPING: Final = (
@@ -31,50 +37,71 @@ def _may_be_logged(record: logging.LogRecord) -> bool:
     return not _silent[record.thread or 0]
 
 
-def spark_table(frame: Any) -> ir.Table:
-    """The frame in a session of our own, since Ibis changes settings; nothing is computed yet."""
-    name = f"discreet_{uuid.uuid4().hex}"
-    frame.createOrReplaceGlobalTempView(name)
-    session = frame.sparkSession.newSession()
-    for setting in _SKIPPING:
-        session.conf.set(setting, "false")
-    session.table(f"global_temp.{name}").createOrReplaceTempView(name)
-    return ibis.pyspark.connect(session).table(name)
+class Spark(Engine):
+    """Spark: an answer takes stages, and a bad value may stop it or not, as its settings say."""
 
+    name = "pyspark"
+    title = "Spark"
 
-def collated(table: ir.Table, backend: Any) -> list[str]:
-    """Text columns with a collation, under which different texts can be equal: one row could have
-    two keys."""
-    fields = backend._session.sql(backend.compile(table)).schema.fields
-    return [f.name for f in fields if f.dataType.simpleString().startswith("string collate")]
+    def frame(self, source: Any) -> tuple[Stored, str] | None:
+        """In a session of our own, since Ibis changes settings; nothing is computed yet."""
+        if not is_from(source, "pyspark.sql"):
+            return None
+        name = f"discreet_{uuid.uuid4().hex}"
+        source.createOrReplaceGlobalTempView(name)
+        session = source.sparkSession.newSession()
+        for setting in _SKIPPING:
+            session.conf.set(setting, "false")
+        session.table(f"global_temp.{name}").createOrReplaceTempView(name)
+        return self.stored(ibis.pyspark.connect(session).table(name)), "a Spark frame"
+
+    def schema(self, table: ir.Table) -> Schema:
+        """Text with a collation, under which different texts can be equal, is of another type: one
+        row could have two keys."""
+        schema, backend = super().schema(table), cast(Any, table.get_backend())
+        for stored in backend._session.sql(backend.compile(table)).schema.fields:
+            if stored.dataType.simpleString().startswith("string collate"):
+                schema = schema.with_field(Field(stored.name, Type.OTHER))
+        return schema
+
+    def start(self, table: ir.Table, backend: Any) -> Pass:
+        return SparkPass(self, table, backend, Turn(backend))
+
+    def truncated(self, x: ir.Value) -> ir.Value:
+        return x.cast("int64")
+
+    def trimmed(self, text: ir.Value) -> ir.Value:
+        return call("btrim", dt.string, text, ibis.literal(" "))
+
+    def part(self, text: ir.Value, start: int, length: int) -> ir.Value:
+        return substring(text, start, length)
+
+    def written(self, day: ir.Value) -> ir.Value:
+        return day.cast("string")
+
+    def matches(self, text: ir.Value, pattern: str) -> ir.Value:
+        # In Java $ also matches before a line break at the end; "nothing follows" does not.
+        return text.re_search(f"^({pattern})(?!(?s:.))")
+
+    def names_keys(self, keys: ListedKeys) -> bool:
+        """A few of one column: sending them as a table costs another stage."""
+        return keys.table.num_columns == 1 and len(keys) <= FEW
+
+    def hashed(self, salt: int, columns: Sequence[ir.Value]) -> ir.Value:
+        """Nulls are skipped, so they are marked separately."""
+        missing = [column.isnull() for column in columns]
+        return call("xxhash64", dt.int64, signed(salt), *columns, *missing)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparkPass:
-    """Implements `engine.Pass`; `backend` is the Ibis connection, used for its compiler."""
+class SparkPass(Pass):
+    """One pass over a table of Spark, which takes and returns Arrow tables itself."""
 
-    table: ir.Table
-    backend: Any
-    beside: dict[str, Lookup] = field(default_factory=dict)
     tag: str = field(default_factory=lambda: f"discreet_{uuid.uuid4().hex}")
 
-    @property
-    def dialect(self) -> Dialect:
-        """The dialect of Spark."""
-        return Dialect.SPARK
-
-    def source(self) -> ir.Table:
-        """The columns that were asked for, as they are stored."""
-        return self.table
-
-    def public(self, lookup: Lookup) -> ir.Table:
-        """A table in memory, under the name that it will have in Spark."""
-        name = f"public_{uuid.uuid4().hex}"
-        self.beside[name] = lookup
-        return ibis.table(ibis.Schema.from_pyarrow(lookup.table.schema), name=name)
+    public = Pass.named
 
     def compile(self, query: ir.Table) -> str:
-        """The query in SQL."""
         return str(self.backend.compile(query))
 
     def prepare(self) -> None:
@@ -83,7 +110,6 @@ class SparkPass:
             self._session.createDataFrame(lookup.table).createOrReplaceTempView(name)
 
     def matches(self, name: str) -> int:
-        """Counted by Spark's own join."""
         return int(self._session.sql(self.beside[name].matches(name)).collect()[0][0])
 
     def batches(self, query: str) -> Iterator[pa.RecordBatch]:
@@ -103,15 +129,9 @@ class SparkPass:
             _silent[thread] -= 1
 
     def interrupt(self) -> None:
-        """Stop the jobs of this pass."""
         self._session.interruptTag(self.tag)
 
-    def fraction(self) -> None:
-        """None: progress is not known here."""
-        return None
-
     def close(self) -> None:
-        """Forget the public tables; the session stays the caller's."""
         for name in self.beside:
             self._session.catalog.dropTempView(name)
 

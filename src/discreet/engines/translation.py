@@ -12,31 +12,16 @@ from __future__ import annotations
 
 import datetime
 import math
+import operator
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import reduce
-from operator import mul
 from typing import Any, Final, cast
 
 import ibis
 import ibis.expr.types as ir
 
-from discreet.engines.calls import (
-    floor,
-    in_order,
-    in_parentheses,
-    is_false,
-    is_number,
-    matches,
-    part,
-    present,
-    real,
-    trimmed,
-    truncated,
-    whole,
-    written,
-)
-from discreet.engines.engine import Dialect
+from discreet.engines.engine import IBIS, Engine, floor, real, whole
 from discreet.query.expressions import (
     LARGEST_REAL,
     LARGEST_TERM,
@@ -47,44 +32,37 @@ from discreet.query.expressions import (
 from discreet.query.limits import TEXT
 from discreet.query.schema import Type
 
-_NULLS: Final = {
-    Type.BOOLEAN: "boolean",
-    Type.INTEGER: "int64",
-    Type.REAL: "float64",
-    Type.DATE: "date",
-    Type.TIMESTAMP: "timestamp",
-}
-_FIRST_DAY: Final = datetime.date.min
-_LAST_DAY: Final = datetime.date.max
+LONGEST: Final = 2**30  # characters: no text has more, and PostgreSQL counts them in 32 bits
 
 
-def translate(value: Typed, table: ir.Table, dialect: Dialect) -> ir.Value:
+def translate(value: Typed, table: ir.Table, engine: Engine) -> ir.Value:
     """The expression on the rows of a table."""
     if value.op == "column":
-        return _column(table[str(value.value)], value.type, dialect)
+        return _column(table[str(value.value)], value.type, engine)
     if value.op == "literal":
         return literal(value.value, value.type)
     if is_result(value):
-        result = _arithmetic(value, real_bits(value), table, dialect)
+        result = _arithmetic(value, real_bits(value), table, engine)
         return floored(result) if value.op == "floordiv" else result
     if value.type is Type.INTEGER and value.op in ("add", "sub", "neg"):
-        return total(value, [translate(term, table, dialect) for _, term in terms(value)])
+        return total(value, [translate(term, table, engine) for _, term in terms(value)])
     if value.type is Type.INTEGER and value.op == "mul":
-        return product(value, [translate(factor, table, dialect) for factor in factors(value)])
-    args = [translate(arg, table, dialect) for arg in value.args]
+        return product(value, [translate(factor, table, engine) for factor in factors(value)])
+    args = [translate(arg, table, engine) for arg in value.args]
     match value.op:
         case "eq" | "ne" | "lt" | "le" | "gt" | "ge":
-            return _comparison(value, args, dialect)
-        case "and":
-            return args[0] & args[1]
-        case "or":
-            return args[0] | args[1]
+            if value.args[0].type is Type.TEXT and value.op not in ("eq", "ne"):
+                args = [engine.in_order(arg) for arg in args]
+            return getattr(operator, value.op)(*args)
+        case "and" | "or":
+            return getattr(operator, f"{value.op}_")(*args)
         case "not":
             return is_false(args[0])
         case "floor":
             return floored(args[0])
         case "abs":
-            return absolute(value, args[0])
+            large = magnitude(value.args[0]) > LARGEST_INTEGER  # |−2^63| is 2^63 − 1
+            return (within(args[0], LARGEST_INTEGER) if large else args[0]).abs()
         case "clip":
             lower, upper = (literal(limit, value.type) for limit in cast(Any, value.value))
             return clamped(args[0], lower, upper)
@@ -93,75 +71,60 @@ def translate(value: Typed, table: ir.Table, dialect: Dialect) -> ir.Value:
         case "fill_null":
             return ibis.coalesce(*args)
         case "cast":
-            return cast_to(args[0], value.args[0].type, value.type, dialect)
+            return cast_to(args[0], value.args[0].type, value.type, engine)
         case "is_in":
             return _is_in(args[0], value)
         case "case":
             pairs = zip(args[:-1:2], args[1:-1:2], strict=True)
             return ibis.cases(*pairs, else_=args[-1])
-    return _on_text_or_date(value, args, dialect)
+    return _on_text_or_date(value, args, engine)
 
 
 def literal(value: object, kind: Type) -> ir.Value:
     """A constant of this type."""
     if value is None:
-        return ibis.null(_NULLS.get(kind, "string"))
+        return ibis.null(IBIS[kind])
     match kind:
         case Type.REAL:
             return real(cast(float, value))
         case Type.INTEGER:
             return whole(cast(int, value))
         case Type.TIMESTAMP:
-            moment = cast(datetime.datetime, value)
-            if moment.tzinfo is not None:
-                moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-            return ibis.literal(moment, type="timestamp")
+            return ibis.literal(without_zone(value), type="timestamp")
     return ibis.literal(value)
 
 
-def _column(column: ir.Value, kind: Type, dialect: Dialect) -> ir.Value:
+def without_zone(value: object) -> object:
+    """A timestamp with a zone as the same moment in UTC; anything else as it is."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return value
+
+
+def _column(column: ir.Value, kind: Type, engine: Engine) -> ir.Value:
     match kind:
         case Type.REAL:
-            return present(column, dialect)
+            return ibis.ifelse(engine.is_number(column), column, ibis.null("float64"))
         case Type.RAW:
             return column.nullif("")
-        case Type.DATE:
-            there = column.between(ibis.literal(_FIRST_DAY), ibis.literal(_LAST_DAY))
-            return ibis.ifelse(there, column, ibis.null("date"))
-        case Type.TIMESTAMP:
-            first = literal(datetime.datetime.min, kind)
-            there = column.between(first, literal(datetime.datetime.max, kind))
-            return ibis.ifelse(there, column, ibis.null("timestamp"))
+        case Type.DATE | Type.TIMESTAMP:
+            ours = datetime.date if kind is Type.DATE else datetime.datetime
+            there = column.between(literal(ours.min, kind), literal(ours.max, kind))
+            return ibis.ifelse(there, column, literal(None, kind))
     return column
 
 
-def _arithmetic(value: Typed, bits: int, table: ir.Table, dialect: Dialect) -> ir.Value:
+def _arithmetic(value: Typed, bits: int, table: ir.Table, engine: Engine) -> ir.Value:
     """Arithmetic on reals, which enter it with at most this many bits."""
     if is_result(value):
-        args = [_arithmetic(arg, bits, table, dialect) for arg in value.args]
-        return on_reals(value.op, args[0], args[-1])
+        args = [_arithmetic(arg, bits, table, engine) for arg in value.args]
+        if value.op in ("div", "floordiv"):
+            return args[0] / args[1].nullif(real(0.0))
+        return args[0].abs() if value.op == "abs" else getattr(operator, value.op)(*args)
     if value.op == "column":  # NaN is taken care of here
-        return normal(table[str(value.value)], bits, dialect)
-    x = translate(value, table, dialect)
-    return x if enters_as_it_is(value, bits) else normal(x, bits, dialect)
-
-
-def _comparison(value: Typed, args: list[ir.Value], dialect: Dialect) -> ir.Value:
-    left, right = args
-    if value.args[0].type is Type.TEXT and value.op not in ("eq", "ne"):
-        left, right = in_order(left, dialect), in_order(right, dialect)
-    match value.op:
-        case "eq":
-            return left == right
-        case "ne":
-            return left != right
-        case "lt":
-            return left < right
-        case "le":
-            return left <= right
-        case "gt":
-            return left > right
-    return left >= right
+        return normal(table[str(value.value)], bits, engine)
+    x = translate(value, table, engine)
+    return x if enters_as_it_is(value, bits) else normal(x, bits, engine)
 
 
 def _is_in(x: ir.Value, value: Typed) -> ir.Value:
@@ -174,7 +137,7 @@ def _is_in(x: ir.Value, value: Typed) -> ir.Value:
     return in_parentheses(x.isin([literal(item, kind) for item in values]))
 
 
-def _on_text_or_date(value: Typed, args: list[ir.Value], dialect: Dialect) -> ir.Value:
+def _on_text_or_date(value: Typed, args: list[ir.Value], engine: Engine) -> ir.Value:
     (x, *others), given = args, cast(Any, value.value)
     match value.op:
         case "lower":
@@ -182,24 +145,30 @@ def _on_text_or_date(value: Typed, args: list[ir.Value], dialect: Dialect) -> ir
         case "upper":
             return x.translate(CAPITALS.lower(), CAPITALS)
         case "strip":
-            return trimmed(x, dialect)
+            return engine.trimmed(x)
         case "length":
             return x.length().cast("int64")
-        case "startswith":
-            return x.startswith(given)
-        case "endswith":
-            return x.endswith(given)
-        case "contains":
-            return x.contains(given)
+        case "startswith" | "endswith" | "contains":
+            return getattr(x, value.op)(given)
         case "substring":
-            return part(x, given[0], given[1], dialect)
+            return engine.part(x, *(min(number, LONGEST) for number in given))
         case "concat":  # each is cut to the longest text, or a few doublings would take gigabytes
-            left, right = (part(text, 0, TEXT, dialect) for text in (x, others[0]))
+            left, right = (engine.part(text, 0, TEXT) for text in (x, others[0]))
             return left + right
         case "weekday":
             return x.day_of_week.index().cast("int64")
     # The rest are parts of a date, for which Ibis has the same names.
     return getattr(x, value.op)().cast("int64")
+
+
+def in_parentheses(condition: ir.Value) -> ir.Value:
+    """The condition in parentheses, which Ibis would leave out around IN and IS NULL."""
+    return ibis.coalesce(condition)
+
+
+def is_false(condition: ir.Value) -> ir.Value:
+    """The negation, written as a comparison: NOT (a) = b would be read as NOT ((a) = b)."""
+    return condition == ibis.literal(False)
 
 
 # -- arithmetic that cannot fail -------------------------------------------------------------------
@@ -225,35 +194,19 @@ def floored(x: ir.Value) -> ir.Value:
     return floor(in_whole_range(x)).cast("int64")
 
 
-def normal(x: ir.Value, bits: int, dialect: Dialect) -> ir.Value:
+def normal(x: ir.Value, bits: int, engine: Engine) -> ir.Value:
     """A real as arithmetic takes it, 0 or from 2^(−bits) to 2^bits; null and NaN give null."""
     small, large = max(SMALLEST_REAL, 2.0**-bits), min(LARGEST_REAL, 2.0**bits)
     return ibis.cases(
         (x.abs().between(real(small), real(large)), x),
         (x.abs() < real(small), real(0.0)),
         (x < real(0.0), real(-large)),
-        (is_number(x, dialect), real(large)),
+        (engine.is_number(x), real(large)),
         else_=ibis.null("float64"),
     )
 
 
 # -- reals -----------------------------------------------------------------------------------------
-
-
-def on_reals(op: str, left: ir.Value, right: ir.Value) -> ir.Value:
-    """+ − × ÷ and signs of reals within their `Span`; `right` is the last operand."""
-    match op:
-        case "add":
-            return left + right
-        case "sub":
-            return left - right
-        case "mul":
-            return left * right
-        case "div" | "floordiv":
-            return left / right.nullif(real(0.0))
-        case "neg":
-            return -left
-    return left.abs()
 
 
 def enters_as_it_is(value: Typed, bits: int) -> bool:
@@ -288,19 +241,14 @@ def total(value: Typed, operands: list[ir.Value]) -> ir.Value:
 def product(value: Typed, operands: list[ir.Value]) -> ir.Value:
     """A product of integers; one that might not fit is clamped to ±(2^62 − 1)."""
     if product_size(value) <= LARGEST_INTEGER:
-        return reduce(mul, operands)
+        return reduce(operator.mul, operands)
     doubles = [x.cast("float64") for x in operands]
     # The size is computed in doubles, and no factor makes it smaller, so no step can overflow.
-    size = reduce(mul, [ibis.greatest(real(1.0), x.abs()) for x in doubles])
+    size = reduce(operator.mul, [ibis.greatest(real(1.0), x.abs()) for x in doubles])
     # What does not fit is never multiplied: its first factor is null.
     first = ibis.ifelse(size <= real(2.0**62), operands[0], ibis.null("int64"))
-    sign = reduce(mul, doubles).sign().cast("int64")
-    return ibis.coalesce(reduce(mul, [first, *operands[1:]]), sign * whole(LARGEST_TERM))
-
-
-def absolute(value: Typed, x: ir.Value) -> ir.Value:
-    """|x|, which for −2^63 is 2^63 − 1."""
-    return (within(x, LARGEST_INTEGER) if magnitude(value.args[0]) > LARGEST_INTEGER else x).abs()
+    sign = reduce(operator.mul, doubles).sign().cast("int64")
+    return ibis.coalesce(reduce(operator.mul, [first, *operands[1:]]), sign * whole(LARGEST_TERM))
 
 
 # -- casts that cannot fail ------------------------------------------------------------------------
@@ -325,15 +273,15 @@ _LEAP: Final = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[135
 DAY: Final = f"{_YEAR}-({'|'.join(_MONTHS)})|{_LEAP}-02-29"
 
 
-def cast_to(x: ir.Value, source: Type, target: Type, dialect: Dialect) -> ir.Value:
+def cast_to(x: ir.Value, source: Type, target: Type, engine: Engine) -> ir.Value:
     """The value as another type; null stays null."""
     match source, target:
         case Type.TEXT | Type.RAW, Type.TEXT:
             return x
         case Type.TEXT | Type.RAW, _:
-            return _read(trimmed(x, dialect), target, dialect)
+            return _read(engine.trimmed(x), target, engine)
         case Type.REAL, Type.INTEGER:
-            return truncated(in_whole_range(x), dialect)
+            return engine.truncated(in_whole_range(x))
         case Type.INTEGER, Type.BOOLEAN:
             return x != whole(0)
         case Type.BOOLEAN, Type.INTEGER:
@@ -341,13 +289,13 @@ def cast_to(x: ir.Value, source: Type, target: Type, dialect: Dialect) -> ir.Val
         case Type.BOOLEAN, Type.TEXT:
             return ibis.cases((x, "true"), (~x, "false"), else_=ibis.null("string"))
         case Type.DATE, Type.TEXT:
-            return written(x, dialect)
+            return engine.written(x)
         case Type.TIMESTAMP, Type.DATE:
             return x.date()
     return x.cast("float64" if target is Type.REAL else "string")  # x is an integer
 
 
-def _read(text: ir.Value, target: Type, dialect: Dialect) -> ir.Value:
+def _read(text: ir.Value, target: Type, engine: Engine) -> ir.Value:
     if target is Type.BOOLEAN:
         small = text.translate(CAPITALS, CAPITALS.lower())
         return ibis.cases(
@@ -356,10 +304,10 @@ def _read(text: ir.Value, target: Type, dialect: Dialect) -> ir.Value:
             else_=ibis.null("boolean"),
         )
     pattern = {Type.INTEGER: INTEGER, Type.REAL: REAL, Type.DATE: DAY}[target]
-    fitting = ibis.ifelse(matches(text, pattern, dialect), text, ibis.null("string"))
+    fitting = ibis.ifelse(engine.matches(text, pattern), text, ibis.null("string"))
     match target:
         case Type.REAL:
-            return normal(fitting.cast("float64"), NORMAL_BITS, dialect)
+            return normal(fitting.cast("float64"), NORMAL_BITS, engine)
         case Type.DATE:
             return fitting.cast("date")
     return fitting.cast("int64")
