@@ -106,6 +106,8 @@ def load(backend: BaseBackend, name: str, table: pa.Table) -> Table:
             backend._session.createDataFrame(table).createOrReplaceTempView(name)
         case "postgres":
             copy_to_postgres(backend, name, table)
+        case _:
+            backend.create_table(name, table, overwrite=True)
     return ibis.table(ibis.Schema.from_pyarrow(table.schema), name=name)
 
 
