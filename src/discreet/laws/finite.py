@@ -9,7 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
-from discreet.laws.value import Value, exact_scores
+from discreet.laws.value import DiscreteLaw, Value, exact_scores
 from discreet.lazy import cached_property
 from discreet.numeric.balls import ball, precision
 from discreet.numeric.exact import Number, non_negative
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False)
-class Finite:
+class Finite(DiscreteLaw):
     """P(outcome) = its weight over the sum of the weights; exact.
 
     >>> law = Finite(outcomes=("yes", "no"), weights=(3, 1))      # randomized response, ε = ln 3
@@ -78,7 +78,7 @@ _BITS = 192  # a sum of positive terms loses at most one bit per doubling: 160 a
 
 
 @dataclass(frozen=True, init=False)
-class Gibbs:
+class Gibbs(DiscreteLaw):
     """P(i) ∝ e^(rate·scores[i]) over the indices of the scores.
 
     Also the law of the argmax of scores plus Gumbel noise of scale 1/rate, and, with the scores
@@ -103,10 +103,6 @@ class Gibbs:
             if not 0 <= index < len(self.scores):
                 return ball(0)
             return self._weight(self.scores[index]) / self._total
-
-    def pmf(self, index: int) -> float:
-        """P(index) as a float."""
-        return float(self.mass(index))
 
     @property
     def outcomes(self) -> range:

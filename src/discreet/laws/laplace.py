@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from discreet.laws.value import Value, at_place, exact_value
-from discreet.numeric.balls import ball, least_half_width, sharp, upper
-from discreet.numeric.exact import Number, integer, positive, probability
+from discreet.laws.value import HALF, GridLaw, Value, at_place, exact_value
+from discreet.numeric.balls import ball, sharp, upper
+from discreet.numeric.exact import Number, integer, positive
 
 if TYPE_CHECKING:
     from flint import arb
@@ -63,7 +62,7 @@ class RealLaplace:
 
 
 @dataclass(frozen=True, init=False)
-class DiscreteLaplace:
+class DiscreteLaplace(GridLaw):
     """P(k) = tanh(1/(2t))·e^(−|k − c|/t) on the integers, around the centre c.
 
     >>> law = DiscreteLaplace(center=10, scale=2)
@@ -75,6 +74,7 @@ class DiscreteLaplace:
 
     center: int
     scale: Fraction  #: t, in steps
+    step = 1
 
     def __init__(self, center: int, scale: Number) -> None:
         object.__setattr__(self, "center", integer(center, name="center"))
@@ -87,31 +87,6 @@ class DiscreteLaplace:
             return ball(0)
         # (1 − r)/(1 + r) = tanh(1/(2t)) normalises r^|k| with r = e^(−1/t).
         return sharp(lambda: ball(1 / (2 * self.scale)).tanh() * ball(-distance / self.scale).exp())
-
-    def pmf(self, outcome: Value) -> float:
-        """P(X = outcome) as the nearest float."""
-        return float(self.mass(outcome))
-
-    def interval_mass(self, a: Value, b: Value) -> arb:
-        """P(a ≤ X ≤ b) as a ball."""
-        first = ceil(exact_value(a, name="a")) - self.center
-        last = floor(exact_value(b, name="b")) - self.center
-        return sharp(lambda: self._between(first, last))
-
-    def cdf(self, x: Value) -> arb:
-        """P(X ≤ x) as a ball."""
-        last = floor(exact_value(x, name="x")) - self.center
-        return sharp(lambda: self._above(-last) if last < 0 else 1 - self._above(last + 1))
-
-    def above(self, x: Value) -> arb:
-        """P(X ≥ x) as a ball."""
-        first = ceil(exact_value(x, name="x")) - self.center
-        return sharp(lambda: self._above(first) if first > 0 else 1 - self._above(1 - first))
-
-    @property
-    def step(self) -> int:
-        """The distance between outcomes."""
-        return 1
 
     @property
     def shape(self) -> tuple[str, Fraction]:
@@ -134,23 +109,6 @@ class DiscreteLaplace:
         """2r/(1 − r)² = 1/(2·sinh²(1/(2t))), rounded up."""
         return upper(sharp(lambda: 1 / (2 * ball(1 / (2 * self.scale)).sinh() ** 2)))
 
-    def tail(self, confidence: Number) -> int:
-        """The least w with P(|X − c| ≤ w) ≥ confidence."""
-        # P(|X − c| > w) = 2·P(X − c ≥ w + 1)
-        return least_half_width(
-            lambda w: 2 * self._above(w + 1), probability(confidence, name="confidence")
-        )
-
-    def _above(self, distance: int) -> arb:
-        """P(X − c ≥ d) = r^d/(1 + r) for d ≥ 1, a geometric sum; by symmetry P(X − c ≤ −d)."""
-        return ball(-distance / self.scale).exp() / (1 + ball(-1 / self.scale).exp())
-
-    def _between(self, first: int, last: int) -> arb:
-        if first > last:
-            return ball(0)
-        if last < 0:  # the mirror image, so that nothing near 1 is subtracted
-            first, last = -last, -first
-        if first > 0:
-            return self._above(first) - self._above(last + 1)
-        # first ≤ 0 ≤ last
-        return 1 - self._above(1 - first) - self._above(last + 1)
+    def _tail(self, z: Fraction) -> arb:
+        """P(X − c ≥ d) = r^d/(1 + r) for d = z + ½ ≥ 1, a geometric sum."""
+        return ball(-(z + HALF) / self.scale).exp() / (1 + ball(-1 / self.scale).exp())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from discreet.laws.value import DiscreteLaw
 from discreet.numeric.balls import ball, precision
 from discreet.numeric.exact import Number, positive
 
@@ -16,7 +17,7 @@ _BITS = 192
 
 
 @dataclass(frozen=True, init=False)
-class Mixture:
+class Mixture(DiscreteLaw):
     """`first` with probability `share`, else `second`.
 
     >>> from discreet.laws import Finite
@@ -36,10 +37,6 @@ class Mixture:
     def mass(self, outcome: Any) -> arb:
         """P(X = outcome) as a ball."""
         return self._mixed(self.first.mass(outcome), self.second.mass(outcome))
-
-    def pmf(self, outcome: Any) -> float:
-        """P(X = outcome) as a float."""
-        return float(self.mass(outcome))
 
     def cdf(self, x: Any) -> arb:
         """P(X ≤ x) as a ball."""

@@ -11,14 +11,15 @@ number of candidates (a hundred are fine).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.laws.value import Value, exact_scores, exact_value
+from discreet.laws.value import DiscreteLaw, Value, exact_scores, exact_value
 from discreet.numeric.balls import ball, precision, sharp
 from discreet.numeric.exact import Number, positive
 
@@ -26,11 +27,12 @@ if TYPE_CHECKING:
     from flint import arb
 
 
-Terms = Mapping[int, "arb"]
+Terms: TypeAlias = Mapping[Fraction | int, "arb"]
+Factor: TypeAlias = Callable[[Fraction, bool], Terms]
 
 
 @dataclass(frozen=True, init=False)
-class NoisyArgmax:
+class NoisyArgmax(DiscreteLaw):
     """The law of the index whose score plus independent noise of the given scale is largest.
 
     >>> NoisyArgmax(scores=(0, 1), scale=1, noise="laplace").pmf(1)
@@ -66,10 +68,6 @@ class NoisyArgmax:
         wins = _laplace_wins if self.noise == "laplace" else _exponential_wins
         return sharp(lambda: wins(own, levels))
 
-    def pmf(self, index: int) -> float:
-        """P(index) as a float."""
-        return float(self.mass(index))
-
     @property
     def outcomes(self) -> range:
         """The indices."""
@@ -85,47 +83,73 @@ def _exponential_wins(own: Fraction, others: Sequence[Fraction]) -> arb:
     terms: Terms = {0: ball(1)}
     for level in others:
         terms = _times(terms, {0: ball(1), 1: -ball(level).exp()})
-    return ball(own).exp() * sum((c / (k + 1) for k, c in terms.items()), start=ball(0))
+    return ball(own).exp() * sum((c / ball(k + 1) for k, c in terms.items()), start=ball(0))
 
 
 def _laplace_wins(own: Fraction, others: Sequence[Fraction]) -> arb:
     """Laplace noise: the pieces lie between neighbouring levels and beyond both ends."""
-    knots = sorted({own, *others})
-    total = ball(0)
-    # Below all levels every factor is e^(y − g)/2; with y = lowest + v, v ≤ 0: ∫ e^(kv) = 1/k.
-    for k, c in _laplace_terms(own, others, knots[0], above=False).items():
-        total += c / k
+    factors = [density(own, rate=1), *(between(None, level, rate=1) for level in others)]
+    return integral(factors, sorted({own, *others}))
+
+
+# -- integrals over a noisy level, piece by piece --------------------------------------------------
+# A factor of the integrand, at y = knot + v for v on the stated side of a knot, is a sum of terms
+# c·e^(kv).
+
+
+def density(place: Fraction, *, rate: Fraction | int) -> Factor:
+    """The density of Laplace noise of this rate around a place: rate·e^(−rate·|y − place|)/2."""
+
+    def factor(knot: Fraction, above: bool) -> Terms:
+        height = ball(-abs(knot - place) * rate).exp() * ball(rate) / 2
+        return {-rate if _passed(place, knot, above) else rate: height}
+
+    return factor
+
+
+def between(start: Fraction | None, end: Fraction | None, *, rate: Fraction | int) -> Factor:
+    """P(score + bN − y is in the interval) = tail(y − start) − tail(y − end).
+
+    The arguments are the places in y where b·N would be 0, and the tail of b·N ≥ x is
+    e^(−x/b)/2 for x ≥ 0 and 1 − e^(x/b)/2 below.
+    """
+
+    def tail(place: Fraction, knot: Fraction, above: bool) -> Terms:
+        half = ball(-abs(knot - place) * rate).exp() / 2
+        return {-rate: half} if _passed(place, knot, above) else {0: ball(1), rate: -half}
+
+    def factor(knot: Fraction, above: bool) -> Terms:
+        terms: dict[Fraction | int, arb] = {0: ball(1)}
+        if start is not None:
+            terms = dict(tail(start, knot, above))
+        for k, c in ({} if end is None else tail(end, knot, above)).items():
+            terms[k] = terms.get(k, ball(0)) - c
+        return {k: c for k, c in terms.items() if not c.is_zero()}
+
+    return factor
+
+
+def _passed(place: Fraction, knot: Fraction, above: bool) -> bool:
+    return place <= knot if above else place < knot
+
+
+def integral(factors: Sequence[Factor], knots: Sequence[Fraction]) -> arb:
+    """The integral over all y of the product, whose pieces lie between neighbouring knots."""
+
+    def pieces(knot: Fraction, above: bool) -> Iterable[tuple[Fraction | int, arb]]:
+        return reduce(_times, (factor(knot, above) for factor in factors)).items()
+
+    # Below all knots every k is positive, above all of them negative: ∫ e^(kv) = 1/k and −1/k.
+    total = sum((c / ball(k) for k, c in pieces(knots[0], False)), ball(0))
     for start, end in pairwise(knots):
-        for k, c in _laplace_terms(own, others, start, above=True).items():
-            length = ball(end - start)
-            total += c * length if k == 0 else c * (k * length).expm1() / k
-    # Above all levels every k is negative: ∫ over v ≥ 0 is −1/k.
-    for k, c in _laplace_terms(own, others, knots[-1], above=True).items():
-        total -= c / k
-    return total
-
-
-def _laplace_terms(
-    own: Fraction, others: Sequence[Fraction], start: Fraction, *, above: bool
-) -> Terms:
-    """The integrand at y = start + v, for v on the stated side of the knot `start`, in e^(kv)."""
-
-    def is_passed(level: Fraction) -> bool:
-        return level <= start if above else level < start
-
-    # f(y − g) = e^(−|y − g|)/2
-    half = ball(-abs(start - own)).exp() / 2
-    terms: Terms = {-1 if is_passed(own) else 1: half}
-    for level in others:
-        half = ball(-abs(start - level)).exp() / 2
-        # F(y − g) = 1 − e^(−(y − g))/2 above the level, e^(y − g)/2 below it
-        factor: Terms = {0: ball(1), -1: -half} if is_passed(level) else {1: half}
-        terms = _times(terms, factor)
-    return terms
+        length = end - start
+        for k, c in pieces(start, True):
+            total += c * (ball(length) if k == 0 else ball(k * length).expm1() / ball(k))
+    return total - sum((c / ball(k) for k, c in pieces(knots[-1], True)), ball(0))
 
 
 def _times(left: Terms, right: Terms) -> Terms:
-    product: dict[int, arb] = {}
+    product: dict[Fraction | int, arb] = {}
     for j, a in left.items():
         for k, b in right.items():
             product[j + k] = product.get(j + k, ball(0)) + a * b
@@ -136,7 +160,7 @@ def _times(left: Terms, right: Terms) -> Terms:
 
 
 @dataclass(frozen=True, init=False)
-class NoisyLead:
+class NoisyLead(DiscreteLaw):
     """The law of which of at least two noisy scores is largest, and by how much.
 
     The noise is Laplace, and the lead is rounded to a multiple of the step. To lead by more than g
@@ -167,10 +191,6 @@ class NoisyLead:
         nearest, farthest = max(Fraction(0), gap - self.step / 2), gap + self.step / 2
         with precision(192):
             return self.leads_by(index, nearest) - self.leads_by(index, farthest)
-
-    def pmf(self, outcome: tuple[int, Value]) -> float:
-        """P(index, gap) as a float."""
-        return float(self.mass(outcome))
 
     def leads_by(self, index: int, lead: Fraction) -> arb:
         """P(index wins by `lead` or more, before any rounding) as a ball."""

@@ -2,12 +2,12 @@
 
 An output step·j stands for the cell step·[j − ½, j + ½), so its probability is that of the
 cell under the law of centre + Z. The centre need not be on the grid. Z is symmetric and has a
-density, and is given by its `tail`, z ↦ P(Z ≥ z) for z ≥ 0.
+density; a law says its tail, z ↦ P(Z ≥ z) for z ≥ 0, and its variance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -15,75 +15,19 @@ from typing import TYPE_CHECKING
 
 from discreet.laws.gaussian import RealGaussian
 from discreet.laws.laplace import RealLaplace
-from discreet.laws.value import Value, exact_value
-from discreet.numeric.balls import ball, least_half_width, sharp, upper, upper_normal
-from discreet.numeric.exact import Number, positive, probability
+from discreet.laws.value import HALF, GridLaw, Value, exact_value
+from discreet.numeric.balls import ball, sharp, upper, upper_normal
+from discreet.numeric.exact import Number, positive
 
 if TYPE_CHECKING:
     from flint import arb
-
-
-HALF = Fraction(1, 2)
-
-
-@dataclass(frozen=True)
-class RoundedNoise:
-    """The grid, where the noise is centred on it, and the tail of the noise."""
-
-    center: Fraction
-    step: Fraction
-    tail: Callable[[Fraction], arb]
-
-    def mass(self, outcome: Value) -> arb:
-        """P(X = outcome), 0 off the grid."""
-        return self.interval_mass(outcome, outcome)
-
-    def interval_mass(self, a: Value, b: Value) -> arb:
-        """P(a ≤ X ≤ b)."""
-        first = (ceil(exact_value(a, name="a") / self.step) - HALF) * self.step - self.center
-        end = (floor(exact_value(b, name="b") / self.step) + HALF) * self.step - self.center
-        return sharp(lambda: self._between(first, end))
-
-    def cdf(self, x: Value) -> arb:
-        """P(X ≤ x)."""
-        end = (floor(exact_value(x, name="x") / self.step) + HALF) * self.step - self.center
-        return sharp(lambda: self._beyond(-end))
-
-    def above(self, x: Value) -> arb:
-        """P(X ≥ x)."""
-        start = (ceil(exact_value(x, name="x") / self.step) - HALF) * self.step - self.center
-        return sharp(lambda: self._beyond(start))
-
-    def half_width(self, confidence: Fraction) -> Fraction:
-        """The least multiple w of the step with P(|X − centre| ≤ w) ≥ confidence."""
-        position = self.center / self.step
-        right = (floor(position) + HALF - position) * self.step
-        left = (position - ceil(position) + HALF) * self.step
-
-        def outside(w: int) -> arb:
-            # The first grid points more than w steps away, and all beyond them.
-            return self._beyond(right + w * self.step) + self._beyond(left + w * self.step)
-
-        return least_half_width(outside, confidence) * self.step
-
-    def _beyond(self, z: Fraction) -> arb:
-        """P(Z ≥ z) for z of either sign."""
-        return self.tail(z) if z >= 0 else 1 - self.tail(-z)
-
-    def _between(self, a: Fraction, b: Fraction) -> arb:
-        """P(a ≤ Z < b), mirrored so that probabilities near 1 are not subtracted."""
-        if a >= b:
-            return ball(0)
-        if b <= 0:
-            a, b = -b, -a
-        return self.tail(a) - self.tail(b) if a >= 0 else 1 - self.tail(-a) - self.tail(b)
 
 
 # -- Laplace noise ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, init=False)
-class RoundedLaplace:
+class RoundedLaplace(GridLaw):
     """The law of step·⌊(centre + Z)/step + ½⌋, where Z has density e^(−|z|/t)/(2t).
 
     >>> law = RoundedLaplace(center=Fraction(1, 3), scale=2, step=1)
@@ -101,26 +45,6 @@ class RoundedLaplace:
         object.__setattr__(self, "center", exact_value(center, name="center"))
         object.__setattr__(self, "scale", positive(scale, name="scale"))
         object.__setattr__(self, "step", positive(step, name="step"))
-
-    def mass(self, outcome: Value) -> arb:
-        """P(X = outcome) as a ball; 0 off the grid."""
-        return self._cells.mass(outcome)
-
-    def pmf(self, outcome: Value) -> float:
-        """P(X = outcome) as a float."""
-        return float(self.mass(outcome))
-
-    def interval_mass(self, a: Value, b: Value) -> arb:
-        """P(a ≤ X ≤ b) as a ball."""
-        return self._cells.interval_mass(a, b)
-
-    def cdf(self, x: Value) -> arb:
-        """P(X ≤ x) as a ball."""
-        return self._cells.cdf(x)
-
-    def above(self, x: Value) -> arb:
-        """P(X ≥ x) as a ball."""
-        return self._cells.above(x)
 
     @property
     def shape(self) -> tuple[str, Fraction, Fraction]:
@@ -150,14 +74,8 @@ class RoundedLaplace:
         """Var(X), rounded up; near 2t² + step²/12."""
         return upper(sharp(self._variance))
 
-    def tail(self, confidence: Number) -> Fraction:
-        """The least multiple w of the step with P(|X − centre| ≤ w) ≥ confidence."""
-        return self._cells.half_width(probability(confidence, name="confidence"))
-
-    @property
-    def _cells(self) -> RoundedNoise:
-        # P(Z ≥ z) = e^(−z/t)/2
-        return RoundedNoise(self.center, self.step, lambda z: ball(-z / self.scale).exp() / 2)
+    def _tail(self, z: Fraction) -> arb:
+        return ball(-z / self.scale).exp() / 2
 
     def _variance(self) -> arb:
         """With R = X/step less its value for Z = 0, s = t/step, q = e^(−1/s) and k ≥ 1,
@@ -166,8 +84,7 @@ class RoundedLaplace:
 
         so E R = (a − b)/(1 − q) and E R² = Σ (2k − 1)·(a + b)·q^(k−1) = (a + b)(1 + q)/(1 − q)².
         """
-        position = self.center / self.step
-        offset = position - floor(position + HALF)  # in [−½, ½)
+        offset = self._offset
         rate = self.step / self.scale  # 1/s
         a = ball(-(HALF - offset) * rate).exp() / 2
         b = ball(-(HALF + offset) * rate).exp() / 2
@@ -181,7 +98,7 @@ class RoundedLaplace:
 
 
 @dataclass(frozen=True, init=False)
-class RoundedGaussian:
+class RoundedGaussian(GridLaw):
     """The law of step·⌊(centre + Z)/step + ½⌋, where Z is N(0, σ²).
 
     >>> law = RoundedGaussian(center=0, sigma=1, step=1)
@@ -200,26 +117,6 @@ class RoundedGaussian:
         object.__setattr__(self, "sigma", positive(sigma, name="sigma"))
         object.__setattr__(self, "step", positive(step, name="step"))
 
-    def mass(self, outcome: Value) -> arb:
-        """P(X = outcome) as a ball; 0 off the grid."""
-        return self._cells.mass(outcome)
-
-    def pmf(self, outcome: Value) -> float:
-        """P(X = outcome) as a float."""
-        return float(self.mass(outcome))
-
-    def interval_mass(self, a: Value, b: Value) -> arb:
-        """P(a ≤ X ≤ b) as a ball."""
-        return self._cells.interval_mass(a, b)
-
-    def cdf(self, x: Value) -> arb:
-        """P(X ≤ x) as a ball."""
-        return self._cells.cdf(x)
-
-    def above(self, x: Value) -> arb:
-        """P(X ≥ x) as a ball."""
-        return self._cells.above(x)
-
     @property
     def shape(self) -> tuple[str, Fraction, Fraction]:
         """The noise and its grid without the centre; log-concave."""
@@ -233,19 +130,12 @@ class RoundedGaussian:
     @property
     def variance(self) -> float:
         """Var(X), rounded up; near σ² + step²/12."""
-        position = self.center / self.step
-        offset = position - floor(position + HALF)  # in [−½, ½)
-        spread = self.sigma / self.step
+        offset, spread = self._offset, self.sigma / self.step
         moments = _variance_by_cells if spread < HALF else _variance_by_waves
         return upper(sharp(lambda: moments(offset, spread) * ball(self.step) ** 2))
 
-    def tail(self, confidence: Number) -> Fraction:
-        """The least multiple w of the step with P(|X − centre| ≤ w) ≥ confidence."""
-        return self._cells.half_width(probability(confidence, name="confidence"))
-
-    @property
-    def _cells(self) -> RoundedNoise:
-        return RoundedNoise(self.center, self.step, lambda z: upper_normal(z / self.sigma))
+    def _tail(self, z: Fraction) -> arb:
+        return upper_normal(z / self.sigma)
 
 
 def _variance_by_cells(d: Fraction, s: Fraction) -> arb:

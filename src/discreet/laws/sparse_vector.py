@@ -11,13 +11,14 @@ k to c and integrated term by term: exact except for the balls' rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.laws.value import Value, exact_scores, exact_value
+from discreet.laws.noisy_argmax import between, density, integral
+from discreet.laws.value import DiscreteLaw, Value, exact_scores, exact_value
 from discreet.numeric.balls import ball, sharp
 from discreet.numeric.exact import Number, integer, number, positive
 
@@ -25,13 +26,11 @@ if TYPE_CHECKING:
     from flint import arb
 
 Answer: TypeAlias = bool | float | Fraction | None
-Terms = Mapping[Fraction, "arb"]
 Lead = tuple[Fraction | None, Fraction | None]  # from, to; None means unbounded
-Factor = Callable[[Fraction, bool], Terms]
 
 
 @dataclass(frozen=True, init=False)
-class SparseAnswers:
+class SparseAnswers(DiscreteLaw):
     """The law of the answers to a list of scores, which end with the last of `hits` hits.
 
     An answer is True (at or above the noisy threshold) or False. Where a `step` is given, a hit
@@ -84,17 +83,13 @@ class SparseAnswers:
         """
         if not self.can_end([lead[0] is not None for lead in leads]):
             return ball(0)
-        factors: list[Factor] = [self._density]
+        factors = [density(self.threshold, rate=1 / self.threshold_scale)]
         knots = {self.threshold}
         for score, (start, end) in zip(self.scores, leads, strict=False):
             ends = tuple(None if lead is None else score - lead for lead in (start, end))
-            factors.append(_between(*ends, rate=1 / self.query_scale))
+            factors.append(between(*ends, rate=1 / self.query_scale))
             knots.update(end for end in ends if end is not None)
-        return sharp(lambda: _integral(factors, sorted(knots)))
-
-    def pmf(self, answers: Sequence[Answer]) -> float:
-        """P(answers) as a float."""
-        return float(self.mass(answers))
+        return sharp(lambda: integral(factors, sorted(knots)))
 
     @property
     def outcomes(self) -> Iterator[tuple[bool, ...]]:
@@ -121,16 +116,9 @@ class SparseAnswers:
             return False
         return sum(hits) == self.hits or len(hits) == len(self.scores)
 
-    def _density(self, knot: Fraction, above: bool) -> Terms:
-        # e^(−|y − T|/a)/(2a)
-        rate = 1 / self.threshold_scale
-        passed = self.threshold <= knot if above else self.threshold < knot
-        height = ball(-abs(knot - self.threshold) * rate).exp() * ball(rate / 2)
-        return {-rate if passed else rate: height}
-
 
 @dataclass(frozen=True)
-class FirstAbove:
+class FirstAbove(DiscreteLaw):
     """The law of the index of the first score above a noisy threshold; None if there is none.
 
     >>> answers = SparseAnswers((0, 3), threshold=2, threshold_scale=1, query_scale=2, hits=1)
@@ -147,10 +135,6 @@ class FirstAbove:
             return self.answers.mass((False,) * size)
         return self.answers.mass((False,) * index + (True,)) if 0 <= index < size else ball(0)
 
-    def pmf(self, index: int | None) -> float:
-        """P(index) as a float."""
-        return float(self.mass(index))
-
     @property
     def outcomes(self) -> tuple[int | None, ...]:
         """The indices and None."""
@@ -159,50 +143,3 @@ class FirstAbove:
 
 def _lead_of(above: Answer) -> Lead:
     return (Fraction(0), None) if above else (None, Fraction(0))
-
-
-def _between(start: Fraction | None, end: Fraction | None, *, rate: Fraction) -> Factor:
-    """P(score + bN − y is in the interval) = tail(y − start) − tail(y − end).
-
-    The arguments are the places in y where b·N would be 0, and the tail of b·N ≥ x is
-    e^(−x/b)/2 for x ≥ 0 and 1 − e^(x/b)/2 below.
-    """
-
-    def tail(place: Fraction, knot: Fraction, above: bool) -> Terms:
-        half = ball(-abs(knot - place) * rate).exp() / 2
-        passed = place <= knot if above else place < knot
-        return {-rate: half} if passed else {Fraction(0): ball(1), rate: -half}
-
-    def factor(knot: Fraction, above: bool) -> Terms:
-        terms = {Fraction(0): ball(1)} if start is None else dict(tail(start, knot, above))
-        for k, c in ({} if end is None else tail(end, knot, above)).items():
-            terms[k] = terms.get(k, ball(0)) - c
-        return terms
-
-    return factor
-
-
-def _integral(factors: Sequence[Factor], knots: Sequence[Fraction]) -> arb:
-    """The integral over all y of the product, whose pieces lie between neighbouring knots."""
-    # Below all knots every k is positive, above all of them negative: ∫ e^(kv) = 1/k and −1/k.
-    total = sum((c / ball(k) for k, c in _product(factors, knots[0], False).items()), ball(0))
-    for start, end in pairwise(knots):
-        length = end - start
-        for k, c in _product(factors, start, True).items():
-            total += c * (ball(length) if k == 0 else ball(k * length).expm1() / ball(k))
-    return total - sum(
-        (c / ball(k) for k, c in _product(factors, knots[-1], True).items()), ball(0)
-    )
-
-
-def _product(factors: Sequence[Factor], knot: Fraction, above: bool) -> Terms:
-    """The integrand at y = knot + v, for v on the stated side of the knot, in e^(kv)."""
-    result: Terms = {Fraction(0): ball(1)}
-    for factor in factors:
-        own = factor(knot, above)
-        terms: dict[Fraction, arb] = {}
-        for j, a in result.items():
-            for k, b in own.items():
-                terms[j + k] = terms.get(j + k, ball(0)) + a * b
-        result = terms
-    return result

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
-
-from numpy.typing import ArrayLike
 
 from discreet import laws
 from discreet.errors import InvalidArgument
@@ -17,6 +14,7 @@ from discreet.inputs import Numbers
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import (
     AdditiveNoise,
+    NoisyNumbers,
     Step,
     check_noise,
     exactly_one,
@@ -30,7 +28,7 @@ from discreet.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, init=False)
-class Gaussian:
+class Gaussian(NoisyNumbers):
     """Adds N(0, σ²) noise to each number: μ-Gaussian differential privacy, μ = sensitivity/σ.
 
     ``sensitivity`` is in the L2 norm, which for a vector is never larger than L1. Give one of
@@ -97,10 +95,6 @@ class Gaussian:
         """The μ of the Gaussian guarantee, exact."""
         return self.sensitivity / self.sigma
 
-    def release(self, value: ArrayLike) -> Any:
-        """Return ``value`` plus noise, in the same shape. Each call spends ``guarantee``."""
-        return self._noise.add_to(value)
-
     @cached_property
     def _noise(self) -> AdditiveNoise:
         return AdditiveNoise(self.sigma, self.step, noise.GaussianSampler, noise.GaussianSampler)
@@ -109,19 +103,6 @@ class Gaussian:
     def guarantee(self) -> GDP:
         """μ-Gaussian differential privacy: δ at any ε, ε at any δ."""
         return GDP(self.mu)
-
-    def error(self, confidence: Number = Fraction(95, 100)) -> float:
-        """Return w such that |released − true| ≤ w with probability ``confidence`` at least.
-
-        ``confidence`` is between 0 and 1; 0.95 if left out. It holds for integers and for floats.
-        With ``step=1`` it is the least such w for integers, and floats may be off by 1 more.
-        """
-        return self._noise.error(self.law, confidence)
-
-    @property
-    def variance(self) -> float:
-        """The variance of the noise at a value on the grid, rounded up: σ² and a little."""
-        return self._noise.variance(self.law)
 
     @property
     def inputs(self) -> Numbers:

@@ -19,6 +19,7 @@ from discreet.guarantees.key_discovery import KeyPair
 from discreet.guarantees.pure import MOST_RUNS
 from discreet.hints import spelled
 from discreet.inputs import UnitCounts
+from discreet.laws.value import DiscreteLaw
 from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -369,7 +370,7 @@ def _hides(two: Sequence[Line], third: Line) -> bool:
 
 
 @dataclass(frozen=True)
-class Reaches:
+class Reaches(DiscreteLaw):
     """The law of "X is at least the threshold", for a noisy count X."""
 
     count: laws.DiscreteLaplace | laws.RoundedLaplace | laws.RoundedGaussian
@@ -386,10 +387,6 @@ class Reaches:
             return self.count.cdf(self.threshold - 1)
         # By symmetry P(X ≥ T) = P(X ≤ 2c − T): a small number, not one minus a large one.
         return self.count.cdf(2 * self.count.center - self.threshold)
-
-    def pmf(self, outcome: bool) -> float:
-        """P(outcome) as a float."""
-        return float(self.mass(outcome))
 
 
 @dataclass(frozen=True)

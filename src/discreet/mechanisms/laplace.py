@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
-
-from numpy.typing import ArrayLike
 
 from discreet import laws
 from discreet.guarantees import Guarantee, LaplacePair, Pure, compose
@@ -17,6 +14,7 @@ from discreet.inputs import Numbers
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import (
     AdditiveNoise,
+    NoisyNumbers,
     Step,
     check_noise,
     exactly_one,
@@ -30,7 +28,7 @@ from discreet.sensitivity import Sensitivity
 
 
 @dataclass(frozen=True, init=False)
-class Laplace:
+class Laplace(NoisyNumbers):
     """Adds Laplace noise of scale sensitivity/ε to each number: ε-differential privacy.
 
     ``sensitivity`` is in the L1 norm: for a vector, how much all of its coordinates together
@@ -77,10 +75,6 @@ class Laplace:
     def epsilon(self) -> Fraction:
         """The ε of the pure guarantee, exact."""
         return self.sensitivity / self.scale
-
-    def release(self, value: ArrayLike) -> Any:
-        """Return ``value`` plus noise, in the same shape. Each call spends ``guarantee``."""
-        return self._noise.add_to(value)
 
     @cached_property
     def _noise(self) -> AdditiveNoise:
@@ -135,19 +129,6 @@ class Laplace:
         if self.step is None and move == 1:
             return Pure(epsilon)  # the same
         return LaplacePair(epsilon, steps=int(move))
-
-    def error(self, confidence: Number = Fraction(95, 100)) -> float:
-        """Return w such that |released − true| ≤ w with probability ``confidence`` at least.
-
-        ``confidence`` is between 0 and 1; 0.95 if left out. It holds for integers and for floats.
-        With ``step=1`` it is the least such w for integers, and floats may be off by 1 more.
-        """
-        return self._noise.error(self.law, confidence)
-
-    @property
-    def variance(self) -> float:
-        """The variance of the noise at a value on the grid, rounded up: 2·scale² and a little."""
-        return self._noise.variance(self.law)
 
     @property
     def inputs(self) -> Numbers:

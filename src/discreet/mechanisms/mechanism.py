@@ -9,6 +9,7 @@ Integers get noise on the integers, floats on a fine grid.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -354,6 +355,36 @@ class AdditiveNoise:
         if values.shape is None:
             return add_one(values.flat.item(), law, grid)
         return add(values.flat, law, grid).reshape(values.shape)
+
+
+class NoisyNumbers(ABC):
+    """A mechanism that adds independent noise to each number."""
+
+    @cached_property
+    @abstractmethod
+    def _noise(self) -> AdditiveNoise: ...
+
+    @abstractmethod
+    def law(self, value: int | float | Fraction) -> CenteredLaw:
+        """Return the exact law of ``release(value)`` for one number, far from int64's edges."""
+
+    def release(self, value: ArrayLike) -> Any:
+        """Return ``value`` plus noise, in the same shape. Each call spends ``guarantee``."""
+        return self._noise.add_to(value)
+
+    def error(self, confidence: Number = Fraction(95, 100)) -> float:
+        """Return w such that |released − true| ≤ w with probability ``confidence`` at least.
+
+        ``confidence`` is between 0 and 1; 0.95 if left out. It holds for integers and for floats.
+        With ``step=1`` it is the least such w for integers, and floats may be off by 1 more.
+        """
+        return self._noise.error(self.law, confidence)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise at a value on the grid, rounded up: a little more than that of
+        the noise before it is rounded."""
+        return self._noise.variance(self.law)
 
 
 def step_exponent(noise: Fraction, step: Step) -> int:

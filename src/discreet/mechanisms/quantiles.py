@@ -17,6 +17,7 @@ from discreet.guarantees import BoundedRange, Guarantee
 from discreet.hints import spelled
 from discreet.inputs import RowCounts
 from discreet.laws import Gibbs
+from discreet.laws.value import DiscreteLaw
 from discreet.mechanisms.exponential import step_epsilon
 from discreet.mechanisms.mechanism import check_noise, read_values
 from discreet.noise.argmax import argmax
@@ -407,7 +408,7 @@ def choice_scale(p: Fraction, *, rows: int, epsilon: Fraction) -> Fraction:
 
 
 @dataclass(frozen=True)
-class QuantilesLaw:
+class QuantilesLaw(DiscreteLaw):
     """P(indices) of ``Quantiles``, in the order of its probabilities; for a few candidates.
 
     Where rows are split, it sums over all places inside a candidate, so it takes about
@@ -431,10 +432,6 @@ class QuantilesLaw:
         with precision(_BITS):
             places = deal(self.counts, self.spots)
             return self._mass(whole(self.probabilities), places, 0, [i for _, i in pairs])
-
-    def pmf(self, indices: Sequence[int]) -> float:
-        """P(indices) as a float."""
-        return float(self.mass(indices))
 
     def _mass(self, piece: Piece, places: Counts, start: int, indices: list[int]) -> arb:
         if not piece.asked:

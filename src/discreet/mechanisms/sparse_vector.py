@@ -87,7 +87,7 @@ class SparseVector:
         object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity, norm="linf"))
         object.__setattr__(self, "epsilon", positive(epsilon, name="epsilon"))
         object.__setattr__(self, "threshold", _threshold(threshold))
-        object.__setattr__(self, "hits", _hits(hits))
+        object.__setattr__(self, "hits", integer(hits, name="hits", minimum=1, maximum=MOST_HITS))
         object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
         object.__setattr__(self, "gap", read_flag(gap, name="gap"))
         check_noise(self.threshold_scale, name="epsilon")
@@ -192,14 +192,6 @@ def _threshold(threshold: Number) -> Fraction:
     raise InvalidArgument(
         name="threshold", expected="between -2^900 and 2^900", given="a number outside of that"
     )
-
-
-def _hits(hits: int) -> int:
-    exact = integer(hits, name="hits", minimum=1)
-    if exact <= MOST_HITS:
-        return exact
-    given = InvalidArgument.describe_parameter(hits)
-    raise InvalidArgument(name="hits", expected=f"at most {MOST_HITS}", given=given)
 
 
 def _iterate(stream: Any) -> Iterator[Any]:

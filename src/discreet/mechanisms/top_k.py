@@ -16,6 +16,7 @@ from discreet.guarantees import BoundedRange, Guarantee
 from discreet.hints import spelled
 from discreet.inputs import Scores
 from discreet.laws import Gibbs
+from discreet.laws.value import DiscreteLaw
 from discreet.mechanisms.exponential import Exponential, step_epsilon
 from discreet.mechanisms.mechanism import check_noise, read_flag, read_scores
 from discreet.noise.argmax import argmax
@@ -30,7 +31,7 @@ _BITS: Final = 192
 
 
 @dataclass(frozen=True)
-class TopKLaw:
+class TopKLaw(DiscreteLaw):
     """P(indices): one choice after another, each among those that are left."""
 
     counts: tuple[int | float, ...]
@@ -53,10 +54,6 @@ class TopKLaw:
                 total *= law.mass(left.index(index))
                 left.remove(index)
             return total
-
-    def pmf(self, indices: Sequence[int]) -> float:
-        """P(indices) as a float."""
-        return float(self.mass(indices))
 
 
 @dataclass(frozen=True, init=False)
@@ -93,7 +90,7 @@ class TopK:
         rows: int = 1,
         monotone: bool = True,
     ) -> None:
-        object.__setattr__(self, "k", _places(k))
+        object.__setattr__(self, "k", integer(k, name="k", minimum=1, maximum=MOST))
         step = step_epsilon(epsilon=epsilon, rho=rho, steps=self.k)
         object.__setattr__(self, "epsilon", step * self.k)
         object.__setattr__(self, "rows", integer(rows, name="rows", minimum=1))
@@ -161,11 +158,3 @@ class TopK:
                 expected=f"at most the number of candidates, {candidates}",
                 given=str(self.k),
             )
-
-
-def _places(k: int) -> int:
-    exact = integer(k, name="k", minimum=1)
-    if exact <= MOST:
-        return exact
-    given = InvalidArgument.describe_parameter(k)
-    raise InvalidArgument(name="k", expected=f"at most {MOST}", given=given)

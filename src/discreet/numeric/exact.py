@@ -97,8 +97,10 @@ def probability(value: object, *, name: str) -> Fraction:
     return exact
 
 
-def integer(value: object, *, name: str, minimum: int | None = None) -> int:
-    """Read a whole number, at least `minimum` where one is given.
+def integer(
+    value: object, *, name: str, minimum: int | None = None, maximum: int | None = None
+) -> int:
+    """Read a whole number, at least `minimum` and at most `maximum` where they are given.
 
     >>> integer(1e6, name="rows", minimum=1)
     1000000
@@ -108,6 +110,8 @@ def integer(value: object, *, name: str, minimum: int | None = None) -> int:
         raise _out_of_range(value, name, "a whole number")
     if minimum is not None and exact < minimum:
         raise _out_of_range(value, name, f"a whole number, {minimum} or above")
+    if maximum is not None and exact > maximum:
+        raise _out_of_range(value, name, f"at most {maximum}")
     return exact.numerator
 
 
@@ -173,6 +177,15 @@ def sqrt_up(x: Fraction) -> Fraction:
     # With √(nd)·2ˢ at least 2¹⁰⁰, going up to the next integer adds at most one part in 2¹⁰⁰.
     shift = max(0, _SQRT_BITS + 1 - product.bit_length() // 2)
     return Fraction(math.isqrt(product << 2 * shift) + 1, x.denominator << shift)
+
+
+def root_down(x: Fraction) -> Fraction:
+    """√x, rounded down to a multiple of 2⁻⁴⁰.
+
+    >>> root_down(Fraction(1, 4))
+    Fraction(1, 2)
+    """
+    return Fraction(math.isqrt(int(x * 2**80)), 2**40)
 
 
 def _from_text(text: str, name: str) -> Fraction:
