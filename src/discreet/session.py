@@ -10,7 +10,6 @@ the data, so the message is always the same.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,8 +23,9 @@ import numpy as np
 
 from discreet.auditor.recorder import Declared, current
 from discreet.errors import EngineError, InvalidArgument, Refused, RelationMismatch
-from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
-from discreet.guarantees.filters import Charge, Filter, Notion, in_words, price, sum_of
+from discreet.guarantees import Guarantee
+from discreet.guarantees.filters import Charge, Filter, in_words, price
+from discreet.guarantees.notion import Notion
 from discreet.hints import spelled, unknown
 from discreet.ledger import Budget, Cap, Claim, Entry, History, MemoryBudget
 from discreet.ledger.history import NamedFilter, read_key
@@ -292,7 +292,7 @@ class Session:
         in that notion that applies to this session."""
         kind = type(self._account.limit)
         alike = [cap.filter for cap in self._purse.caps if isinstance(cap.filter.limit, kind)]
-        return left_of(min(alike, key=lambda account: sum_of(account.limit) - account.total))
+        return left_of(min(alike, key=lambda account: account.limit.amount - account.total))
 
     @property
     def remaining_slack(self) -> Fraction:
@@ -483,19 +483,9 @@ def _no_budget() -> InvalidArgument:
 # -- the budget in words ---------------------------------------------------------------------------
 
 
-_FINE = 2**40
-
-
 def left_of(account: Filter) -> Notion:
     """What may still be charged, rounded down where a root is not rational."""
-    rest = sum_of(account.limit) - account.total
-    match account.limit:
-        case Pure():
-            return Pure(rest)
-        case ZCDP():
-            return ZCDP(rest)
-        case GDP():
-            return GDP(Fraction(math.isqrt(int(rest * _FINE**2)), _FINE))
+    return account.limit.of_amount(account.limit.amount - account.total, down=True)
 
 
 def accounts_in_words(caps: Sequence[NamedFilter], plan: Plan) -> tuple[str, ...]:
@@ -509,12 +499,12 @@ def _account_in_words(account: Filter, plan: Plan, name: str) -> str:
     kind = type(account.limit)
     charge = price(kind, plan.guarantee, 0)
     fits = _times(account, charge)
-    part = charge.amount / sum_of(account.limit)
+    part = charge.amount / account.limit.amount
     words = in_words(kind, charge.amount, charge.slack)
     whose = f" to the {name}" if name else ""
     cost = f"Cost{whose}: {words} ({short(100 * float(part))} % of all)"
     spent = in_words(kind, account.total, account.spent_slack)
-    limit = in_words(kind, sum_of(account.limit), account.slack)
+    limit = in_words(kind, account.limit.amount, account.slack)
     so_far = f"{spent} of {limit} is spent"
     if not fits:
         return f"{cost}; {so_far}, so this does not fit."
@@ -523,23 +513,21 @@ def _account_in_words(account: Filter, plan: Plan, name: str) -> str:
 
 
 def planning_account(caps: Sequence[NamedFilter]) -> Filter:
-    """The account to plan for: one that is pure, if any, since it refuses what needs a δ; otherwise
-    that of the dataset."""
-    return next((c.filter for c in caps if isinstance(c.filter.limit, Pure)), caps[0].filter)
+    """The account to plan for: one that has no room for Gaussian noise, if any, since it refuses
+    what needs a δ; otherwise that of the dataset."""
+    return next((c.filter for c in caps if not c.filter.limit.gaussian), caps[0].filter)
 
 
 def _times(account: Filter, charge: Charge) -> int:
     """How many such charges fit."""
-    rooms = [(sum_of(account.limit) - account.total, charge.amount)]
+    rooms = [(account.limit.amount - account.total, charge.amount)]
     rooms += [(account.slack - account.spent_slack, charge.slack)]
     return int(min(room // size for room, size in rooms if size))
 
 
 def notion_in_words(notion: Notion) -> str:
     """A notion with its number, for reading."""
-    names = {Pure: "ε", ZCDP: "ρ", GDP: "μ"}
-    value = notion.mu if isinstance(notion, GDP) else sum_of(notion)
-    return f"{names[type(notion)]} = {round_up(value):.6g}"
+    return f"{notion.symbol} = {round_up(notion.value):.6g}"
 
 
 # -- what a release asks its ledger to charge for --------------------------------------------------

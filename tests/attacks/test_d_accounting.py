@@ -17,21 +17,20 @@ from hypothesis import strategies as st
 from mpmath import erfinv, exp, expm1, log, log1p, mp, mpf, ncdf, sinh, sqrt, tanh
 
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidArgument
-from discreet.guarantees import GDP, ZCDP, Approx, Pure, TotalVariation, gaussian_sigma
-from discreet.guarantees.conversions import (
-    mu_of_bounded_range,
-    mu_of_discrete_laplace,
-    mu_of_laplace,
-    mu_of_pure,
-    mu_of_response,
-    rho_of_bounded_range,
-    rho_of_discrete_laplace,
-    rho_of_gaussian,
-    rho_of_laplace,
-    rho_of_pure,
-    rho_of_response,
+from discreet.guarantees import (
+    GDP,
+    ZCDP,
+    Approx,
+    BoundedRange,
+    LaplacePair,
+    Pure,
+    ResponsePair,
+    TotalVariation,
+    gaussian_sigma,
+    gdp_cap,
+    zcdp_cap,
 )
-from discreet.guarantees.filters import Filter, gdp_cap, zcdp_cap
+from discreet.guarantees.filters import Filter
 
 LIMITS = [Pure(1), ZCDP(1), GDP(1)]
 LEAST = Fraction(1, 2**64 - 1)  # the smallest charge there is
@@ -114,20 +113,20 @@ def test_d1_every_conversion_rounds_up(epsilon):
     with mp.workdps(120):
         r, total = exp(-e / 4), exp(e) + 4
         truths = [
-            (rho_of_gaussian(epsilon), e**2 / 2),
-            (rho_of_pure(epsilon), e * tanh(e / 2)),
-            (rho_of_laplace(epsilon), e + exp(-e) - 1),
-            (rho_of_discrete_laplace(epsilon, steps=4), e + e / 4 / sinh(e / 4) * expm1(-e)),
-            (rho_of_bounded_range(epsilon), log(expm1(e) / e) - 1 + e / expm1(e)),
-            (rho_of_response(epsilon, categories=5), e * expm1(e) / total),
-            (mu_of_pure(epsilon), 2 * z(1 / (1 + exp(e)))),
-            (mu_of_laplace(epsilon), 2 * z(exp(-e / 2) / 2)),
-            (mu_of_discrete_laplace(epsilon, steps=4), z(r**2 / (1 + r)) + z(r**3 / (1 + r))),
-            (mu_of_bounded_range(epsilon), 2 * z(1 / (1 + exp(e / 2)))),
-            (mu_of_response(epsilon, categories=5), z(1 / total) + z(4 / total)),
+            (ZCDP.of(GDP(epsilon)), e**2 / 2),
+            (ZCDP.of(Pure(epsilon)), e * tanh(e / 2)),
+            (ZCDP.of(LaplacePair(epsilon)), e + exp(-e) - 1),
+            (ZCDP.of(LaplacePair(epsilon, 4)), e + e / 4 / sinh(e / 4) * expm1(-e)),
+            (ZCDP.of(BoundedRange(epsilon)), log(expm1(e) / e) - 1 + e / expm1(e)),
+            (ZCDP.of(ResponsePair(epsilon, 5)), e * expm1(e) / total),
+            (GDP.of(Pure(epsilon)), 2 * z(1 / (1 + exp(e)))),
+            (GDP.of(LaplacePair(epsilon)), 2 * z(exp(-e / 2) / 2)),
+            (GDP.of(LaplacePair(epsilon, 4)), z(r**2 / (1 + r)) + z(r**3 / (1 + r))),
+            (GDP.of(BoundedRange(epsilon)), 2 * z(1 / (1 + exp(e / 2)))),
+            (GDP.of(ResponsePair(epsilon, 5)), z(1 / total) + z(4 / total)),
         ]
     for ours, truth in truths:
-        assert truth <= real(ours) * (1 + mpf("1e-55")) <= truth * (1 + mpf("5e-16"))
+        assert truth <= real(ours.value) * (1 + mpf("1e-55")) <= truth * (1 + mpf("5e-16"))
 
 
 @given(

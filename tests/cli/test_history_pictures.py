@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 from discreet.cli.ledger_report import bar, fitted, timeline
 from discreet.guarantees import GDP, Pure
-from discreet.guarantees.filters import Filter, Notion, sum_of
+from discreet.guarantees.filters import Filter
+from discreet.guarantees.notion import Notion
 from discreet.ledger import Cost, Entry
 from discreet.ledger.plot import NOBODY, OTHERS, draw
 from discreet.neighbors import Relation
@@ -177,7 +178,7 @@ def test_blocks_add_up() -> None:
     lines = [line.plain for line in timeline(entries, account, width=80)]
     assert [line.rpartition("▏")[2] for line in lines[1:3]] == ["ε = 0.25", "ε = 0.25"]
     assert lines[4].rstrip("▏").endswith("█")  # all of it is spent: the highest line is full
-    assert sum_of(account.limit) == Fraction(1, 2)
+    assert account.limit.amount == Fraction(1, 2)
     few, account = history(1, [None])
     assert timeline([], account, width=80)[0].plain == "nothing was spent yet"
     assert len(timeline(few, account, width=5)) == 9

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from mpmath import exp, expm1, log1p, mp, mpf, ncdf, sqrt
 
 from discreet.errors import InvalidArgument
-from discreet.guarantees import GDP, ZCDP, gaussian_sigma
-from discreet.guarantees.filters import gdp_cap, zcdp_cap
+from discreet.guarantees import GDP, ZCDP, gaussian_sigma, gdp_cap, zcdp_cap
 from discreet.numeric.short_fractions import is_short
 
 EPSILONS = ["1e-3", "1/3", 0.1, 1, 10, 500]

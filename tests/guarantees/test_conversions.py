@@ -29,19 +29,11 @@ from discreet.guarantees import (
     SampledPair,
     TotalVariation,
     compose,
-)
-from discreet.guarantees.conversions import (
-    epsilon_of_sampled,
-    mu_of_bounded_range,
-    mu_of_laplace,
-    rho_of_bounded_range,
-    rho_of_gaussian,
-    rho_of_laplace,
-    rho_of_response,
     to_gdp,
     to_pure,
     to_zcdp,
 )
+from discreet.guarantees.sampled import epsilon_of_sampled
 from discreet.numeric.short_fractions import is_short
 
 ULPS = mpf("1e-15")
@@ -130,7 +122,7 @@ def test_rho_of_many_categories_is_the_best_order(epsilon, categories):
         a, b = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, b) if slope(a) > slope(b) else (a, high)
     best = max(slope(low), e * (exp(e) - 1) / (exp(e) + k - 1))
-    rho = real(rho_of_response(epsilon, categories=categories))
+    rho = real(to_zcdp(ResponsePair(epsilon, categories)).rho)
     assert best * (1 - mpf("1e-25")) <= rho <= best * (1 + 2 * ULPS)
 
 
@@ -147,7 +139,7 @@ def test_many_categories_are_worse_than_their_divergence():
 @pytest.mark.parametrize("epsilon", ["1e-2", 1, 4, 20])
 def test_rho_of_real_laplace_noise_by_integration(epsilon):
     e = real(epsilon)
-    rho = real(rho_of_laplace(epsilon))
+    rho = real(to_zcdp(LaplacePair(epsilon)).rho)
 
     def moment(order: mpf) -> mpf:
         def term(y: mpf) -> mpf:
@@ -169,7 +161,7 @@ def test_rho_of_bounded_range_over_all_worst_pairs(epsilon):
     """Losses t and t − ε, for many t, in both orders. ε²/8 would be above as well; this is the
     least. Catches a sign in the closed form, and the ε²/2-like value of pure privacy."""
     e = real(epsilon)
-    rho = real(rho_of_bounded_range(epsilon))
+    rho = real(to_zcdp(BoundedRange(epsilon)).rho)
     worst = mpf(0)
     for share in range(1, 200):
         t = e * share / 200
@@ -197,7 +189,7 @@ def test_the_series_behind_discrete_laplace():
 
 
 def test_rho_of_a_gaussian_is_exact():
-    assert rho_of_gaussian("1/3") == Fraction(1, 18)
+    assert to_zcdp(GDP("1/3")) == ZCDP(Fraction(1, 18))
     assert to_zcdp(GDP(3)) == ZCDP("9/2")
 
 
@@ -219,7 +211,7 @@ def test_mu_is_the_worst_corner(pair):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_mu_of_real_laplace_noise_along_the_curve(epsilon):
     e = real(epsilon)
-    mu = real(mu_of_laplace(epsilon))
+    mu = real(to_gdp(LaplacePair(epsilon)).mu)
     for share in range(101):  # false alarms from e^(−ε)/2 to ½, in the logarithm
         a = exp(-e * share / 100) / 2
         assert z(a) + z(exp(-e) / (4 * a)) <= mu
@@ -231,7 +223,7 @@ def test_mu_of_real_laplace_noise_along_the_curve(epsilon):
 def test_mu_of_bounded_range_over_all_worst_pairs(epsilon):
     """Catches a worst pair other than the one in the middle."""
     e = real(epsilon)
-    mu = real(mu_of_bounded_range(epsilon))
+    mu = real(to_gdp(BoundedRange(epsilon)).mu)
     for share in range(1, 200):
         t = e * share / 200
         a, b = (exp(e - t) - 1) / (exp(e) - 1), (exp(t) - 1) / (exp(e) - 1)
@@ -409,10 +401,10 @@ def test_one_order_of_the_neighbours_is_no_promise(convert):
 @pytest.mark.parametrize(
     ("build", "name"),
     [
-        (lambda: rho_of_gaussian(-1), "mu"),
-        (lambda: rho_of_laplace(float("nan")), "epsilon"),
-        (lambda: rho_of_response(1, categories=1), "categories"),
-        (lambda: mu_of_laplace("x"), "epsilon"),
+        (lambda: to_zcdp(GDP(-1)), "mu"),
+        (lambda: to_zcdp(LaplacePair(float("nan"))), "epsilon"),
+        (lambda: to_zcdp(ResponsePair(1, categories=1)), "categories"),
+        (lambda: to_gdp(LaplacePair("x")), "epsilon"),
     ],
 )
 def test_refused_at_the_door(build, name):

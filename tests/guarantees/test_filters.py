@@ -25,9 +25,11 @@ from discreet.guarantees import (
     SampledPair,
     TotalVariation,
     compose,
+    to_gdp,
+    to_pure,
+    to_zcdp,
 )
-from discreet.guarantees.conversions import to_gdp, to_pure, to_zcdp
-from discreet.guarantees.filters import Filter, of_sum, sum_of
+from discreet.guarantees.filters import Filter
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.mechanisms.laplace import Laplace
@@ -195,8 +197,8 @@ def test_a_fully_adaptive_session_keeps_its_cap(first, second, x):
     truth = sum(max(0.0, p - math.exp(x) * q) for p, q in transcripts)
     slack = first.delta0 + max(then.delta0 for then in second)
     for kind, convert in ((Pure, to_pure), (ZCDP, to_zcdp), (GDP, to_gdp)):
-        cost = [sum_of(convert(Pure(point.epsilon0))) for point in (first, *second)]
-        cap = of_sum(kind, cost[0] + max(cost[1:]))
+        cost = [convert(Pure(point.epsilon0)).amount for point in (first, *second)]
+        cap = kind.of_amount(cost[0] + max(cost[1:]))
         account = Filter(limit=cap, slack=slack)
         for then in second:
             charged(account, first, then)  # every path fits

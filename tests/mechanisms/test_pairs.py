@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.guarantees import BoundedRange, Guarantee, LaplacePair, Pure, ResponsePair
-from discreet.guarantees.conversions import to_zcdp
+from discreet.guarantees import BoundedRange, Guarantee, LaplacePair, Pure, ResponsePair, to_zcdp
 from discreet.sensitivity import Sensitivity
 
 POINTS = (0.0, 0.2, 0.5, 0.8, 0.95)  # as shares of the largest loss

@@ -444,8 +444,8 @@ MECHANISMS = (
     Mutant(
         id="calibrate-count-forgotten",
         file="mechanisms/calibrate.py",
-        old="                return run.within(GDP(mu / sqrt_up(Fraction(n))))",
-        new="                return run.within(GDP(mu))",
+        old="            return run.within(type(self.target)(each))",
+        new="            return run.within(self.target)",
         kind="count forgotten",
         harm="noise for one run is used for a hundred",
         tests=("tests/mechanisms/test_calibrate.py::test_the_least_noise_that_fits",),

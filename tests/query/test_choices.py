@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.guarantees.conversions import to_zcdp
+from discreet.guarantees import to_zcdp
 from discreet.query.plan import make_plan
 from discreet.query.purchase import Spend
 

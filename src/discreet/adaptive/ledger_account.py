@@ -28,7 +28,6 @@ from discreet.adaptive.noise_width import (
 from discreet.adaptive.validity import drift, superquantile
 from discreet.errors import InvalidArgument, Refused, RelationMismatch
 from discreet.guarantees import GDP, Guarantee, Pure, compose
-from discreet.guarantees.filters import sum_of
 from discreet.hints import spelled
 from discreet.neighbors import Relation
 from discreet.numeric import balls, canonical
@@ -409,12 +408,12 @@ def _noise_for(
     else the least that k questions can have."""
     assert account.filter is not None
     limit = account.filter.limit
-    if isinstance(limit, Pure):
-        least = queries / (n * sum_of(limit))
-        noise = Noise("laplace", least, n)
-    else:
-        square = limit.mu**2 if isinstance(limit, GDP) else 2 * limit.rho
+    if limit.gaussian:
+        # The sum of μ² that the limit allows.
+        square = limit.amount / limit.of(GDP(1)).amount
         noise = Noise("gaussian", rounded_up(sqrt_up(queries / square) / n), n)
+    else:
+        noise = Noise("laplace", queries / (n * limit.amount), n)
     if error is None:
         return noise
     spare = error - Fraction(drift(whole, failure=failure)) - noise.own_error(queries, failure)

@@ -19,7 +19,7 @@ from discreet.certificate.certificate import (
     message,
 )
 from discreet.errors import InvalidArgument, one_line
-from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
+from discreet.guarantees import Guarantee, Pure
 from discreet.ledger.history import Cost, Entry
 from discreet.numeric import canonical
 from discreet.query.numerals import short
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-NOTIONS: Final[dict[type[Guarantee], str]] = {Pure: "pure", ZCDP: "zcdp", GDP: "gdp"}
 _DELTA: Final = Fraction(1, 10**6)  # the δ at which ε is stated where none is finite at δ = 0
 
 
@@ -116,7 +115,7 @@ def told_charge(cost: Cost) -> dict[str, str]:
     """What one account was charged, as a certificate states it."""
     return {
         "account": cost.account,
-        "notion": NOTIONS[cost.notion],
+        "notion": cost.notion.kind,
         "amount": str(cost.amount),
         "slack": str(cost.slack),
     }

@@ -14,7 +14,7 @@ from discreet.cli.paths import check_ledger_exists, check_ledger_place, check_pu
 from discreet.errors import InvalidArgument, Refused
 
 if TYPE_CHECKING:
-    from discreet.cli.options import Budget
+    from discreet.guarantees.notion import Budget
     from discreet.ledger import Account
     from discreet.ledger.ledger import Ledger
 
@@ -117,15 +117,13 @@ def account_documents(ledger: Ledger, accounts: Iterable[Account]) -> list[dict[
 
 def account_document(account: Account) -> dict[str, Any]:
     """An account, with its sums as exact numbers."""
-    from discreet.guarantees.filters import sum_of
-
     kept = account.filter
     return {
         "kind": account.kind,
         "name": account.name,
         "dataset": account.dataset,
         "budget": None if account.budget is None else json.loads(account.budget.to_json()),
-        "cap": None if kept is None else sum_of(kept.limit),
+        "cap": None if kept is None else kept.limit.amount,
         "spent": None if kept is None else kept.total,
         "slack": None if kept is None else kept.slack,
         "spent_slack": None if kept is None else kept.spent_slack,

@@ -256,15 +256,6 @@ def _raised(error: BaseException, frames: Sequence[traceback.FrameSummary] | Non
 # -- the claim -------------------------------------------------------------------------------------
 
 
-#: Which class of discreet.guarantees a claim with these names, in order, is.
-_NOTIONS: Final = {
-    ("epsilon",): "Pure",
-    ("epsilon", "delta"): "Approx",
-    ("rho",): "ZCDP",
-    ("mu",): "GDP",
-    ("tv",): "TotalVariation",
-}
-_ORDER: Final = ("epsilon", "delta", "rho", "mu", "tv")
 _LETTERS: Final = {"ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu"}
 _FORMS: Final = ("epsilon=1", "epsilon=1,delta=1e-5", "rho=0.1", "mu=1", "tv=0.2")
 HOW: Final = "say " + " or ".join(f"--claim {form}" for form in _FORMS)
@@ -276,19 +267,21 @@ def claim_of(text: str) -> Guarantee:
     >>> claim_of("epsilon=1/3"), claim_of("delta=1e-5, epsilon=1")
     (Pure(epsilon=Fraction(1, 3)), Approx(epsilon=Fraction(1, 1), delta=Fraction(1, 100000)))
     """
-    from discreet import guarantees
+    from discreet.guarantees import TotalVariation
+    from discreet.guarantees.guarantee import KINDS
+    from discreet.guarantees.notion import Budget
 
+    kinds = [kind for kind in KINDS.values() if issubclass(kind, Budget | TotalVariation)]
     given: dict[str, str] = {}
     for part in text.split(","):
         name, _, number = (piece.strip() for piece in part.partition("="))
         name = _LETTERS.get(name, name)
-        if name in given or name not in _ORDER or not number:
+        if name in given or not number:
             raise _unreadable(text)
         given[name] = number
-    notion = _NOTIONS.get(tuple(name for name in _ORDER if name in given))
-    if notion is None:
+    kind: Any = next((kind for kind in kinds if kind.fields.keys() == given.keys()), None)
+    if kind is None:
         raise _unreadable(text)
-    kind: Any = getattr(guarantees, notion)
     with ExitStack() as told:
         for name in given:
             told.enter_context(called(f"the {name} of --claim", name))

@@ -29,12 +29,11 @@ from discreet.cli.failures import called, translated
 from discreet.cli.output import AnswerOptions, AsJson, in_words, short
 from discreet.cli.paths import check_outputs, is_hexadecimal, key_files, ledger_files
 from discreet.errors import InvalidArgument, one_line
-from discreet.guarantees import Approx
-from discreet.guarantees.filters import plain, sum_of
 from discreet.neighbors import Unit
 
 if TYPE_CHECKING:
-    from discreet.guarantees.filters import Filter, Notion
+    from discreet.guarantees.filters import Filter
+    from discreet.guarantees.notion import Notion
     from discreet.ledger import Account, Entry
     from discreet.ledger.ledger import Ledger
 
@@ -256,12 +255,11 @@ def spent_of(account: Account) -> tuple[float, str]:
     """The share that is spent, and spend and cap in words; an (ε, δ) cap also as it was stated."""
     kept = account.filter
     assert kept is not None
-    cap, kind = sum_of(kept.limit), type(kept.limit)
+    cap, kind = kept.limit.amount, type(kept.limit)
     spent = in_words(kind, kept.total, kept.spent_slack)
     words = f"{spent} of {in_words(kind, cap, kept.slack)}"
-    if isinstance(account.budget, Approx):
-        stated = f"ε = {plain(account.budget.epsilon0)} at δ = {plain(account.budget.delta0)}"
-        words = f"{words}, which keeps {short(stated)}"
+    if account.budget is not None and account.budget != kept.limit:
+        words = f"{words}, which keeps {short(account.budget.words)}"
     return float(kept.total / cap), words
 
 
@@ -328,7 +326,7 @@ def _places(entries: Sequence[Entry], columns: int) -> tuple[list[int], timedelt
 def _together(spent: list[list[Fraction]], account: Filter, label: int) -> list[Text]:
     """The sum so far, a few lines high; the top of the top line is the cap."""
     totals = accumulate(sum(column, Fraction(0)) for column in zip(*spent, strict=True))
-    shares = [float(total / sum_of(account.limit)) for total in totals]
+    shares = [float(total / account.limit.amount) for total in totals]
     lines = []
     for row in reversed(range(_HEIGHT)):
         cells = "".join(_column(share * _HEIGHT - row) for share in shares)

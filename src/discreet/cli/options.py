@@ -112,9 +112,7 @@ def group(name: str, words: str) -> Typer:
 
 
 if TYPE_CHECKING:
-    from discreet.guarantees import GDP, ZCDP, Approx, Pure
-
-    Budget = Pure | ZCDP | GDP | Approx
+    from discreet.guarantees.notion import Budget
 
 
 def budget_of(
@@ -131,12 +129,10 @@ def budget_of(
         if epsilon is not None:
             with called(f"{prefix}epsilon", "epsilon"), called(f"{prefix}delta", "delta"):
                 yield Pure(epsilon) if delta is None else Approx(epsilon, delta)
-        if rho is not None:
-            with called(f"{prefix}rho", "rho"):
-                yield ZCDP(rho)
-        if mu is not None:
-            with called(f"{prefix}mu", "mu"):
-                yield GDP(mu)
+        for notion, text in ((ZCDP, rho), (GDP, mu)):
+            if text is not None:
+                with called(f"{prefix}{notion.parameter}", notion.parameter):
+                    yield notion(text)
 
     budgets = list(made())
     if len(budgets) > 1 or (delta is not None and epsilon is None):
@@ -151,12 +147,10 @@ def budget_of(
 
 def check_cap(budget: Budget | None, slack: str | None, *, prefix: str, slack_option: str) -> None:
     """Refuse a cap that cannot be, before a ledger is made for it."""
-    from discreet.guarantees import GDP, ZCDP
     from discreet.ledger import Cap
 
     if budget is not None:
-        names = {ZCDP: "rho", GDP: "mu"}
-        option = f"{prefix}{names.get(type(budget), 'epsilon')}"
+        option = f"{prefix}{next(iter(budget.fields))}"
         with (
             called(slack_option, "slack"),
             called(f"{prefix}delta", "delta"),

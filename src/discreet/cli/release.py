@@ -36,7 +36,7 @@ from discreet.cli.paths import (
 from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from discreet.cli.options import Budget
+    from discreet.guarantees.notion import Budget
     from discreet.ledger import Account, Entry
     from discreet.ledger.ledger import Ledger
     from discreet.query.aggregates import Aggregate
@@ -552,10 +552,8 @@ def receipt(ledger: Ledger, result: Result) -> Receipt | None:
 
 
 def _whole(account: Account) -> tuple[Fraction, Fraction]:
-    from discreet.guarantees.filters import sum_of
-
     assert account.filter is not None
-    return sum_of(account.filter.limit), account.filter.slack
+    return account.filter.limit.amount, account.filter.slack
 
 
 def _rest(account: Account) -> tuple[Fraction, Fraction]:

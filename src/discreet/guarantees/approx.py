@@ -7,19 +7,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
+from discreet.errors import InvalidArgument
+from discreet.guarantees.document import NUMBER, named
+from discreet.guarantees.guarantee import LossBound, N, group_size, unit_interval
+from discreet.guarantees.notion import Budget, Notion, plain
 from discreet.guarantees.pure import Pure, pure_band, pure_profile, response_atoms
+from discreet.guarantees.zcdp import ZCDP
 from discreet.hints import spelled
 from discreet.numeric.balls import ball, sharp, upper_fraction
-from discreet.numeric.bands import LARGEST, Atoms, Band, FloatArray, ends, widen
-from discreet.numeric.exact import Number, non_negative
+from discreet.numeric.bands import Atoms, Band, FloatArray, ends, widen
+from discreet.numeric.exact import Number, non_negative, probability
 
 if TYPE_CHECKING:
     from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Approx(Guarantee):
+class Approx(Budget, LossBound):
     """(ε, δ)-differential privacy: P(E) ≤ e^ε·Q(E) + δ for every event E and all neighbours.
 
     ``epsilon`` is ε, 0 or above. ``delta`` is δ, from 0 to 1; to mean anything it should be far
@@ -32,6 +36,9 @@ class Approx(Guarantee):
     inf
     """
 
+    kind = "approx"
+    fields = named(epsilon=NUMBER, delta=NUMBER)
+
     epsilon0: Fraction  #: the promised ε, exact
     delta0: Fraction  #: the promised δ, exact
 
@@ -39,9 +46,6 @@ class Approx(Guarantee):
     def __init__(self, epsilon: Number, delta: Number) -> None:
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
         object.__setattr__(self, "delta0", unit_interval(delta, name="delta"))
-
-    def __repr__(self) -> str:
-        return f"Approx(epsilon={self.epsilon0!r}, delta={self.delta0!r})"
 
     def epsilon(self, delta: Number) -> float:
         """The least ε ≥ 0 at ``delta``, rounded up; infinite below δ₀."""
@@ -75,8 +79,30 @@ class Approx(Guarantee):
     def _escape(self, *, swapped: bool = False) -> Fraction:
         return self.delta0
 
-    def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(min(self.epsilon0, LARGEST))
+    @property
+    def words(self) -> str:
+        """The point, for reading."""
+        return f"ε = {plain(self.epsilon0)} at δ = {plain(self.delta0)}"
+
+    def kept(self, slack: Fraction | None) -> tuple[Notion, Fraction]:
+        """The greatest ρ that implies it together with the ``slack``, which is half of δ unless
+        stated: so the split of δ is fixed when an account is opened."""
+        aside = self.delta0 / 2 if slack is None else slack
+        rest = without_slack(self.delta0, aside)
+        return ZCDP.greatest(epsilon=self.epsilon0, delta=rest), aside
+
+    def _to(self, notion: type[N]) -> N:
+        if self.delta0:
+            raise notion._no_finite()
+        return notion._of_pure(self.epsilon0)
+
+    @property
+    def _point(self) -> tuple[Fraction, Fraction]:
+        return self.epsilon0, self.delta0
+
+    @property
+    def _split(self) -> tuple[Pure, Fraction]:
+        return Pure(self.epsilon0), self.delta0
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=2, share=ends(1 - self.delta0)[1])
@@ -89,3 +115,25 @@ class Approx(Guarantee):
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
         pure, (low, high) = pure_band(self.epsilon0, x), ends(self.delta0)
         return widen(low + (1 - low) * pure.lower, high + (1 - high) * pure.upper, units=8)
+
+
+def read_slack(slack: Number) -> Fraction:
+    """Check a slack that is passed in: with 1, nothing would be promised."""
+    exact = non_negative(slack, name="slack")
+    if exact < 1:
+        return exact
+    given = InvalidArgument.describe_parameter(slack)
+    raise InvalidArgument(name="slack", expected="0 or above and below 1", given=given)
+
+
+def without_slack(delta: Number, slack: Number) -> Fraction:
+    """What is left of δ for the cap: (δ − slack)/(1 − slack).
+
+    >>> without_slack("0.1", slack="0.01")
+    Fraction(1, 11)
+    """
+    whole, part = probability(delta, name="delta"), read_slack(slack)
+    if part < whole:
+        return (whole - part) / (1 - part)
+    given = InvalidArgument.describe_parameter(slack)
+    raise InvalidArgument(name="slack", expected="below delta", given=given)

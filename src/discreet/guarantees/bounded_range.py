@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.guarantees.guarantee import Guarantee, group_size
+from discreet.guarantees.document import NUMBER, named
+from discreet.guarantees.guarantee import LossBound, N, group_size
 from discreet.numeric.balls import ball
-from discreet.numeric.bands import LARGEST, Band, FloatArray, ends, widen
+from discreet.numeric.bands import Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number, non_negative
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class BoundedRange(Guarantee):
+class BoundedRange(LossBound):
     """ε-bounded range: what the exponential mechanism and Gumbel noise give; ``epsilon`` is ε.
 
     It is about half as revealing as `Pure(ε)`, which it implies: the losses may not be ε for
@@ -28,20 +29,20 @@ class BoundedRange(Guarantee):
     0.24491866240370913
     """
 
+    kind = "bounded range"
+    fields = named(epsilon=NUMBER)
+
     epsilon0: Fraction  #: the length of the interval; pure ε-differential privacy holds too
 
     def __init__(self, epsilon: Number) -> None:
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
 
-    def __repr__(self) -> str:
-        return f"BoundedRange(epsilon={self.epsilon0!r})"
-
     def group(self, k: int) -> BoundedRange:
         """What is promised to k people together: intervals add up to k·ε₀."""
         return BoundedRange(self.epsilon0 * group_size(k))
 
-    def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(min(self.epsilon0, LARGEST))
+    def _to(self, notion: type[N]) -> N:
+        return notion._of_bounded_range(self.epsilon0)
 
     def _over(self, x: Fraction) -> arb:
         """The worst pairs have two losses, t and t − ε, and the profile

@@ -10,40 +10,40 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, reduce
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
 from discreet.errors import InvalidArgument, LooseBound, Refused
 from discreet.guarantees import convolution
 from discreet.guarantees.approx import Approx
-from discreet.guarantees.bounded_range import BoundedRange
 from discreet.guarantees.convolution import Curve, GridPlan, Spectrum, grid_loss
-from discreet.guarantees.gdp import GDP
+from discreet.guarantees.document import GUARANTEE, GUARANTEES, WHOLE, Kind, named, unexpected
 from discreet.guarantees.guarantee import (
     Guarantee,
     HalfProfile,
+    N,
     best_hit_rate,
     just_below,
     largest_posterior,
     unit_interval,
 )
 from discreet.guarantees.laplace import LaplacePair
+from discreet.guarantees.notion import Notion
 from discreet.guarantees.pure import MOST_RUNS, Pure, repeated_pure
 from discreet.guarantees.randomized_response import ResponsePair
 from discreet.guarantees.sampled import OneWay
 from discreet.guarantees.total_variation import TotalVariation
-from discreet.guarantees.zcdp import ZCDP
 from discreet.hints import spelled
 from discreet.lazy import cached_property
 from discreet.numeric.balls import ball
 from discreet.numeric.bands import Band, FloatArray
-from discreet.numeric.exact import Number, integer, number, positive_float, round_up, sqrt_up
+from discreet.numeric.exact import Number, integer, number, positive_float, round_up
 from discreet.numeric.short_fractions import bound_up
 
 if TYPE_CHECKING:
@@ -52,11 +52,34 @@ if TYPE_CHECKING:
     from discreet.guarantees.tabulated import Tabulated
 
 
+T = TypeVar("T")
+
 _FARTHEST = Fraction(10**300)  # δ never increases, so reading it here is safe
 _SHOWN = 5  # parts in a repr
 _SMALL_LOSS = 1e-100
 _LARGE_LOSS = 1e4  # a loss beyond which nothing is promised, and which no grid should hold
 _FAINT_DELTA = Fraction(1, 10**9)  # searches need not look at a smaller δ
+
+
+def _read_parts(value: object, name: str, depth: int) -> tuple[tuple[Guarantee, int], ...]:
+    expected = "a list of pairs [guarantee, how often], one at least"
+    if not isinstance(value, list) or not value:
+        raise unexpected(name, expected, value)
+    parts = []
+    for pair in value:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise unexpected(name, expected, pair)
+        part = GUARANTEE.read(pair[0], name, depth)
+        if isinstance(part, Composition):
+            raise InvalidArgument(
+                name=name, expected="pairs of a single mechanism", given="a composition in one"
+            )
+        parts.append((part, WHOLE.read(pair[1], name, depth)))
+    compose(part for part, _ in parts)  # refuses orders of the neighbours that do not go together
+    return tuple(parts)
+
+
+_PARTS = Kind(lambda parts: [[GUARANTEE.write(g), count] for g, count in parts], _read_parts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,6 +98,9 @@ class Composition(Guarantee):
     >>> round(lower, 4), round(upper, 4)
     (1.46, 1.46)
     """
+
+    kind = "composition"
+    fields = named(parts=_PARTS)
 
     parts: tuple[tuple[Guarantee, int], ...]
     tolerance: float | None = field(default=None, compare=False)
@@ -145,7 +171,7 @@ class Composition(Guarantee):
 
     def _added_delta(self, x: Fraction) -> float:
         """δ at x by adding up: bounded parts get their largest loss, the others equal shares."""
-        bounded = sum((n * largest_loss(g) for g, n in self.parts if g._bounded), Fraction(0))
+        bounded = sum((n * g._largest_loss for g, n in self.parts if g._bounded), Fraction(0))
         others = [(g, n) for g, n in self.parts if not g._bounded]
         runs = sum(n for _, n in others)
         if x <= bounded:  # no event gains more than the total variations add up to
@@ -269,7 +295,7 @@ class Composition(Guarantee):
         """The sum of the largest losses; None if one of them is infinite."""
         if not self._bounded:
             return None
-        return sum((count * largest_loss(g) for g, count in self.parts), Fraction(0))
+        return sum((count * g._largest_loss for g, count in self.parts), Fraction(0))
 
     @property
     def _most(self) -> float:
@@ -322,22 +348,41 @@ class Composition(Guarantee):
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
         raise Refused("compose the parts, not their composition")
 
+    def _above(self, x: FloatArray, *, swapped: bool) -> FloatArray:
+        return np.array([self.delta(float(point)) for point in x])
+
+    def _at_most(self, x: Fraction, delta: Fraction) -> bool:
+        if self._closed is not None:
+            return super()._at_most(x, delta)
+        if delta == 0:
+            return self._largest is not None and self._largest <= x
+        return self.epsilon(delta) <= x
+
+    def _allows(self, other: Guarantee) -> bool:
+        raise Refused(
+            "a composition is no limit: state one as Pure, Approx, ZCDP, GDP or TotalVariation"
+        )
+
     # -- what follows ------------------------------------------------------------------------------
+
+    def _to(self, notion: type[N]) -> N:
+        amounts = (count * notion.of(g).amount for g, count in self.parts)
+        return notion._of_total(sum(amounts, Fraction(0)))
+
+    @property
+    def _split(self) -> tuple[Guarantee, Fraction]:
+        # All of them hold except with the sum of the probabilities, as in an account itself.
+        pieces = [(*part._split, count) for part, count in self.parts]
+        failing = sum((count * d for _, d, count in pieces), Fraction(0))
+        if not failing:
+            return self, failing
+        return compose(g.repeat(count) for g, _, count in pieces), min(Fraction(1), failing)
 
     def group(self, k: int) -> Guarantee:
         """What is promised to k people together: the composition of what each part promises."""
 
         groups = [g.group(k).repeat(count) for g, count in self.parts]
         return compose(groups, tolerance=self.tolerance, memory=self.memory)
-
-
-def largest_loss(guarantee: Guarantee) -> Fraction:
-    """The multiplicative distance of a bounded guarantee: exact, or rounded up."""
-    match guarantee:
-        case Pure(e) | LaplacePair(e, _) | ResponsePair(e, _) | BoundedRange(e) | Approx(e, _):
-            return e
-        case _:
-            return Fraction(guarantee.epsilon(0))
 
 
 # -- what several guarantees promise together ------------------------------------------------------
@@ -440,14 +485,12 @@ def simplest(
     starts: Mapping[bool, Start] | None = None,
 ) -> Guarantee:
     """A single notion if that is possible, else a composition; an empty list gives Pure(0)."""
-    gaussians = [g for g in counts if type(g) is GDP]
-    if len(gaussians) > 1 or any(counts[g] > 1 for g in gaussians):
-        squares = _sum_up([g.mu**2 * counts.pop(g) for g in gaussians])
-        counts[GDP(bound_up(sqrt_up(squares)))] = 1
-    concentrated = [g for g in counts if type(g) is ZCDP]
-    if len(concentrated) > 1 or any(counts[g] > 1 for g in concentrated):
-        rho = _sum_up([g.rho * counts.pop(g) for g in concentrated])
-        counts[ZCDP(bound_up(rho))] = 1
+    closed = {type(g) for g in counts if isinstance(g, Notion) and g.closed}
+    for notion in sorted(closed, key=lambda one: one.kind):
+        alike = [g for g in counts if isinstance(g, notion)]
+        if len(alike) > 1 or counts[alike[0]] > 1:
+            amount = _sum_up([g.amount * counts.pop(g) for g in alike])
+            counts[notion(bound_up(notion.of_amount(amount).value))] = 1
     _check_orders(counts)
     if not counts:
         return Pure(0)
@@ -744,6 +787,9 @@ class Least(Guarantee):
     (0.01, 0.0, 2.0)
     """
 
+    kind = "least"
+    fields = named(facts=GUARANTEES)
+
     facts: tuple[Guarantee, ...]
 
     def __init__(self, facts: Iterable[Guarantee]) -> None:
@@ -765,6 +811,9 @@ class Least(Guarantee):
 
     def __repr__(self) -> str:
         return f"Least([{', '.join(map(repr, self.facts))}])"
+
+    def _to(self, notion: type[N]) -> N:
+        return min(proved(notion.of, self.facts), key=lambda g: g.value)
 
     def group(self, k: int) -> Guarantee:
         """What is promised to k people together: the least of what each fact promises."""
@@ -806,3 +855,17 @@ class Least(Guarantee):
             np.min([band.lower for band in bands], axis=0),
             np.min([band.upper for band in bands], axis=0),
         )
+
+
+def proved(convert: Callable[[Guarantee], T], facts: Iterable[Guarantee]) -> list[T]:
+    """What the facts convert to, except those refused; if all are, the last refusal is raised."""
+    found: list[T] = []
+    reason: Refused | None = None
+    for fact in facts:
+        try:
+            found.append(convert(fact))
+        except Refused as error:
+            reason = error
+    if reason and not found:
+        raise reason
+    return found

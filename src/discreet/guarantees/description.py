@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-from discreet.guarantees.approx import Approx
 from discreet.guarantees.composition import Composition
 from discreet.guarantees.guarantee import Guarantee, best_hit_rate, largest_posterior
 from discreet.guarantees.sampled import OneWay
 from discreet.guarantees.tabulated import Tabulated, failing
-from discreet.guarantees.total_variation import TotalVariation
 from discreet.numeric.balls import ball, sharp, upper_fraction
 from discreet.numeric.decimals import chance, decimal_down, decimal_up, percent, text, times
 from discreet.numeric.exact import round_up
@@ -149,11 +147,9 @@ def _attack(near: Tabulated, most: float, sides: _Sides) -> str:
 
 def _headline(guarantee: Guarantee, fails: Fraction) -> tuple[Fraction, Fraction | None]:
     """A chance to set aside, and an ε that holds but for that; none where nothing is promised."""
-    match guarantee:
-        case Approx(epsilon, delta) if delta:
-            return delta, epsilon
-        case TotalVariation(tv):
-            return tv, Fraction(0)
+    if guarantee._point is not None and guarantee._point[1]:
+        epsilon, delta = guarantee._point
+        return delta, epsilon
     most = _most(guarantee)
     if most is not None and most <= _MUCH:
         return Fraction(0), most

@@ -15,21 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InvalidArgument
-from discreet.guarantees.approx import Approx
-from discreet.guarantees.bounded_range import BoundedRange
-from discreet.guarantees.composition import Composition, Least, compose
-from discreet.guarantees.failure import Failing
-from discreet.guarantees.gdp import GDP
-from discreet.guarantees.grouped import GroupPrivacy
-from discreet.guarantees.guarantee import Guarantee
-from discreet.guarantees.key_discovery import KeyPair
-from discreet.guarantees.laplace import LaplacePair
-from discreet.guarantees.loss_distribution import LossDistribution, Outcomes
-from discreet.guarantees.pure import Pure
-from discreet.guarantees.randomized_response import ResponsePair
-from discreet.guarantees.sampled import OneWay, SampledPair
-from discreet.guarantees.total_variation import TotalVariation
-from discreet.guarantees.zcdp import ZCDP
+from discreet.guarantees.guarantee import KINDS, Guarantee
 from discreet.numeric.exact import integer, number
 
 # -- JSON from anywhere ----------------------------------------------------------------------------
@@ -80,9 +66,6 @@ def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 # How each is written, and how it is read and checked.
 
 
-_ABOVE_ONE = Fraction(1, 1000)  # densities are integrated numerically
-
-
 @dataclass(frozen=True)
 class Kind:
     """How a field becomes JSON, and comes back: from a value, under a name, at a depth."""
@@ -125,22 +108,6 @@ def _read_pairs(value: object, name: str, depth: int) -> tuple[tuple[Fraction, F
     return tuple((read_number(p, name), read_number(q, name)) for p, q in value)
 
 
-def _read_outcomes(value: object, name: str, depth: int) -> Outcomes:
-    pairs = _read_pairs(value, name, depth)
-    sums = [sum(column, Fraction(0)) for column in zip(*pairs, strict=True)]
-    if not pairs or min(map(min, pairs)) < 0 or max(sums) > 1 + _ABOVE_ONE:
-        raise InvalidArgument(
-            name=name,
-            expected="probabilities under two laws, 0 or above, each law's adding up to 1",
-            given=f"{len(pairs)} pairs that do not",
-        )
-    return Outcomes(pairs)
-
-
-def _write_pairs(pairs: Any) -> list[list[str]]:
-    return [[str(p), str(q)] for p, q in pairs]
-
-
 NUMBER = Kind(str, read_number)
 WHOLE = Kind(int, read_whole)
 WHOLE_OR_NULL = Kind(
@@ -148,8 +115,7 @@ WHOLE_OR_NULL = Kind(
     lambda value, name, depth: None if value is None else read_whole(value, name),
 )
 FLAG = Kind(bool, _read_flag)
-PAIRS = Kind(_write_pairs, _read_pairs)
-OUTCOMES = Kind(lambda outcomes: _write_pairs(outcomes.pairs), _read_outcomes)
+PAIRS = Kind(lambda pairs: [[str(p), str(q)] for p, q in pairs], _read_pairs)
 
 
 # -- guarantees ------------------------------------------------------------------------------------
@@ -162,6 +128,7 @@ _DEEPEST = 32  # guarantees inside guarantees; those we make are three deep
 def to_json(guarantee: Guarantee) -> str:
     """The guarantee as JSON with exact numbers; equal guarantees have equal texts.
 
+    >>> from discreet.guarantees import Pure
     >>> to_json(Pure(epsilon=0.1))
     '{"epsilon":"1/10","notion":"pure","version":1}'
     >>> to_json(Pure(epsilon=1).repeat(5))
@@ -200,84 +167,36 @@ def _read_list(value: object, name: str, depth: int) -> list[Guarantee]:
     return [_read(each, depth=depth) for each in value]
 
 
-def _read_parts(value: object, name: str, depth: int) -> tuple[tuple[Guarantee, int], ...]:
-    expected = "a list of pairs [guarantee, how often], one at least"
-    if not isinstance(value, list) or not value:
-        raise unexpected(name, expected, value)
-    parts = []
-    for pair in value:
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise unexpected(name, expected, pair)
-        part = _read(pair[0], depth=depth)
-        if isinstance(part, Composition):
-            raise InvalidArgument(
-                name=name, expected="pairs of a single mechanism", given="a composition in one"
-            )
-        parts.append((part, read_whole(pair[1], name)))
-    compose(part for part, _ in parts)  # refuses orders of the neighbours that do not go together
-    return tuple(parts)
-
-
 GUARANTEE = Kind(lambda g: _write(g), lambda value, name, depth: _read(value, depth=depth))
 GUARANTEES = Kind(lambda gs: [_write(g) for g in gs], _read_list)
-PARTS = Kind(lambda parts: [[_write(g), count] for g, count in parts], _read_parts)
 
 
-# -- the notions -----------------------------------------------------------------------------------
+# -- reading and writing ---------------------------------------------------------------------------
+
 
 Fields = dict[str, tuple[str, Kind]]  # name in JSON, which is that of the argument: attribute, kind
 
-_EPSILON: Fields = {"epsilon": ("epsilon0", NUMBER)}
 
-# Name in JSON, class and fields: a new notion is a new line here.
-NOTIONS: dict[str, tuple[type[Guarantee], Fields]] = {
-    "approx": (Approx, {**_EPSILON, "delta": ("delta0", NUMBER)}),
-    "bounded range": (BoundedRange, _EPSILON),
-    "composition": (Composition, {"parts": ("parts", PARTS)}),
-    "failing": (Failing, {"base": ("base", GUARANTEE), "chance": ("chance", NUMBER)}),
-    "gdp": (GDP, {"mu": ("mu", NUMBER)}),
-    "grouped": (GroupPrivacy, {"single": ("single", GUARANTEE), "size": ("size", WHOLE)}),
-    "keys": (
-        KeyPair,
-        {
-            "base": ("base", GUARANTEE),
-            "coins": ("coins", PAIRS),
-            "failing": ("failing", NUMBER),
-            "stepwise": ("stepwise", FLAG),
-        },
-    ),
-    "laplace": (LaplacePair, {**_EPSILON, "steps": ("steps", WHOLE_OR_NULL)}),
-    "laws": (
-        LossDistribution,
-        {"optimistic": ("optimistic", OUTCOMES), "pessimistic": ("pessimistic", OUTCOMES)},
-    ),
-    "least": (Least, {"facts": ("facts", GUARANTEES)}),
-    "one way": (OneWay, {"pair": ("pair", GUARANTEE), "swapped": ("swapped", FLAG)}),
-    "pure": (Pure, _EPSILON),
-    "response": (ResponsePair, {**_EPSILON, "categories": ("categories", WHOLE)}),
-    "sampled": (SampledPair, {"base": ("base", GUARANTEE), "rate": ("rate", NUMBER)}),
-    "total variation": (TotalVariation, {"tv": ("tv0", NUMBER)}),
-    "zcdp": (ZCDP, {"rho": ("rho", NUMBER)}),
-}
+def named(**kinds: Kind) -> Fields:
+    """The fields of a class: an attribute ends in 0 where every guarantee has a method of its name.
 
-
-def _build(kind: type[Guarantee], values: dict[str, Any]) -> Guarantee:
-    if kind is LossDistribution and values["optimistic"] == values["pessimistic"]:
-        values["optimistic"] = values["pessimistic"]  # one table of exact laws, not two bounds
-    return kind(**values)
+    >>> [name for name, _ in named(epsilon=NUMBER, rate=NUMBER).values()]
+    ['epsilon0', 'rate']
+    """
+    return {name: (name + "0" * hasattr(Guarantee, name), kind) for name, kind in kinds.items()}
 
 
 def _write(guarantee: Guarantee) -> dict[str, object]:
-    for notion, (kind, fields) in NOTIONS.items():
-        if type(guarantee) is kind:
-            values = {
-                key: form.write(getattr(guarantee, attribute))
-                for key, (attribute, form) in fields.items()
-            }
-            return {"notion": notion, **values}
+    kind = getattr(guarantee, "kind", "")
+    if KINDS.get(kind) is type(guarantee):
+        values = {
+            key: form.write(getattr(guarantee, attribute))
+            for key, (attribute, form) in guarantee.fields.items()
+        }
+        return {"notion": kind, **values}
     raise InvalidArgument(
         name="guarantee",
-        expected=f"of one of the notions {', '.join(NOTIONS)}",
+        expected=f"of one of the notions {', '.join(sorted(KINDS))}",
         given=InvalidArgument.describe_data(guarantee),
     )
 
@@ -290,9 +209,10 @@ def _read(document: object, *, depth: int) -> Guarantee:
     if not isinstance(document, dict):
         raise unexpected("guarantee", 'a JSON object such as {"notion": "pure", …}', document)
     notion = document.get("notion")
-    if not isinstance(notion, str) or notion not in NOTIONS:
-        raise unexpected("notion", f"one of {', '.join(NOTIONS)}", notion)
-    kind, fields = NOTIONS[notion]
+    if not isinstance(notion, str) or notion not in KINDS:
+        raise unexpected("notion", f"one of {', '.join(sorted(KINDS))}", notion)
+    kind = KINDS[notion]
+    fields = kind.fields
     if set(document) != {"notion", *fields}:
         given = ", ".join(sorted(document)) or "none"
         raise InvalidArgument(
@@ -300,7 +220,6 @@ def _read(document: object, *, depth: int) -> Guarantee:
             expected=f"notion, {', '.join(fields)}",
             given=given if len(given) < 80 else f"{len(document)} keys",
         )
-    return _build(
-        kind,
-        {key: form.read(document[key], key, depth + 1) for key, (_, form) in fields.items()},
+    return kind._of_fields(
+        **{key: form.read(document[key], key, depth + 1) for key, (_, form) in fields.items()}
     )

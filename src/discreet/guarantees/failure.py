@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from discreet.guarantees.document import GUARANTEE, NUMBER, named
 from discreet.guarantees.grouped import GroupPrivacy
 from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
 from discreet.numeric.balls import ball
@@ -27,6 +28,9 @@ class Failing(Guarantee):
     >>> Failing(GDP(mu=1), chance=0.01).delta(100)
     0.01
     """
+
+    kind = "failing"
+    fields = named(base=GUARANTEE, chance=NUMBER)
 
     base: Guarantee
     chance: Fraction

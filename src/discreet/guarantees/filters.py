@@ -20,34 +20,19 @@ the data, and that it is made before the release.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import BudgetExceeded, InvalidArgument, Refused
-from discreet.guarantees.approx import Approx
-from discreet.guarantees.bounded_range import BoundedRange
-from discreet.guarantees.composition import Composition, Least, compose
-from discreet.guarantees.conversions import proved, to_gdp, to_pure, to_zcdp
-from discreet.guarantees.failure import Failing
-from discreet.guarantees.gdp import GDP, gaussian_profile
+from discreet.guarantees.approx import read_slack, without_slack
+from discreet.guarantees.composition import Least, proved
 from discreet.guarantees.guarantee import Guarantee, unit_interval
-from discreet.guarantees.key_discovery import KeyPair
-from discreet.guarantees.laplace import LaplacePair
-from discreet.guarantees.pure import Pure
-from discreet.guarantees.randomized_response import ResponsePair
-from discreet.guarantees.sampled import SampledPair
-from discreet.guarantees.total_variation import TotalVariation
-from discreet.guarantees.zcdp import ZCDP, zcdp_profile
+from discreet.guarantees.notion import Notion, plain
+from discreet.guarantees.zcdp import ZCDP
 from discreet.hints import spelled
-from discreet.numeric.balls import certainly_at_most
-from discreet.numeric.exact import Number, non_negative, number, probability, round_up, sqrt_up
-from discreet.numeric.short_fractions import LARGEST, Ratio, is_short, short_down, short_up, sum_up
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.exact import Number, non_negative, round_up
+from discreet.numeric.short_fractions import LARGEST, Ratio, is_short, short_up, sum_up
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -128,7 +113,7 @@ spent, so ε = 0.3 is left
         >>> round(float(account.limit.rho), 6), account.epsilon("1e-6")
         (0.02413, 1.0)
         """
-        cap = zcdp_cap(epsilon=epsilon, delta=without_slack(delta, slack))
+        cap = ZCDP.greatest(epsilon=epsilon, delta=without_slack(delta, slack))
         return cls(limit=cap, slack=slack)
 
     # -- charging ----------------------------------------------------------------------------------
@@ -205,7 +190,7 @@ spent, so ε = 0.3 is left
     @property
     def spent(self) -> Notion:
         """What has been charged so far, in the notion of the limit, rounded up for GDP."""
-        return of_sum(type(self.limit), self.total)
+        return self.limit.of_amount(self.total)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -216,7 +201,7 @@ spent, so ε = 0.3 is left
         >>> Filter(limit=Pure(epsilon=1), slack="1e-6").guarantee
         Approx(epsilon=Fraction(1, 1), delta=Fraction(1, 1000000))
         """
-        return guarantee_with_slack(self.limit, self.slack)
+        return self.limit.failing(self.slack)
 
     def epsilon(self, delta: Number) -> float:
         """The least ε ≥ 0 of the cap at ``delta``, rounded up; infinite below the slack.
@@ -232,42 +217,13 @@ spent, so ε = 0.3 is left
         return delta_with_slack(self.limit, self.slack, epsilon)
 
 
-# -- the notions whose one number adds up ----------------------------------------------------------
-
-
-Notion: TypeAlias = Pure | ZCDP | GDP
-
-_SYMBOLS: dict[type[Notion], str] = {Pure: "ε", ZCDP: "ρ", GDP: "μ²"}
-
-
-def sum_of(notion: Notion) -> Fraction:
-    """The number that adds up: ε, ρ or μ².
-
-    >>> sum_of(GDP(mu="1/2"))
-    Fraction(1, 4)
-    """
-    match notion:
-        case Pure(epsilon0=e):
-            return e
-        case ZCDP(rho=rho):
-            return rho
-        case GDP(mu=mu):
-            return mu * mu
-
-
-def of_sum(kind: type[Notion], total: Fraction) -> Notion:
-    """The notion of this sum, rounded up where a square root is not rational.
-
-    >>> of_sum(GDP, Fraction(1, 4))
-    GDP(mu=Fraction(1, 2))
-    """
-    return GDP(sqrt_up(total)) if kind is GDP else kind(total)
+# -- sums in words ---------------------------------------------------------------------------------
 
 
 def read_cap(limit: Notion) -> Fraction:
     """The cap on the sum, of a limit that an account can have."""
-    if isinstance(limit, Pure | ZCDP | GDP) and sum_of(limit) > 0:
-        return sum_of(limit)
+    if isinstance(limit, Notion) and limit.amount > 0:
+        return limit.amount
     raise InvalidArgument(
         name="limit",
         expected="Pure, ZCDP or GDP, above 0",
@@ -279,16 +235,12 @@ def read_cap(limit: Notion) -> Fraction:
 def in_words(kind: type[Notion], total: Fraction, slack: Fraction) -> str:
     """A sum, and the slack with it, as text for messages.
 
+    >>> from discreet.guarantees import Pure
     >>> in_words(ZCDP, Fraction(1, 2), Fraction(0)), in_words(Pure, Fraction(3), Fraction(1, 1000))
     ('ρ = 0.5', 'ε = 3 with δ₀ = 0.001')
     """
-    words = f"{_SYMBOLS[kind]} = {plain(total)}"
+    words = f"{kind.sum_symbol} = {plain(total)}"
     return f"{words} with δ₀ = {plain(slack)}" if slack else words
-
-
-def plain(x: Fraction) -> str:
-    """A number for reading, to 12 digits."""
-    return f"{round_up(x):.12g}"
 
 
 # -- what one release takes from an account --------------------------------------------------------
@@ -301,18 +253,6 @@ def plain(x: Fraction) -> str:
 
 _SHORT = "at most 64 bits above and 64 below the stroke"
 
-# Guarantees that are a few numbers, and so may be remembered with their price.
-_SMALL = (
-    Pure,
-    Approx,
-    ZCDP,
-    GDP,
-    TotalVariation,
-    LaplacePair,
-    BoundedRange,
-    ResponsePair,
-    SampledPair,
-)
 _MOST_SEEN = 1024
 _SEEN: dict[tuple[type[Notion], int, int], tuple[Charge, Guarantee, Number]] = {}
 
@@ -325,32 +265,10 @@ class Charge:
     slack: Fraction
 
 
-def split(guarantee: Guarantee) -> tuple[Guarantee, Fraction]:
-    """A part that always holds, and the probability δ₀ that not even this holds.
-
-    >>> split(Approx(epsilon=1, delta="1e-6"))
-    (Pure(epsilon=Fraction(1, 1)), Fraction(1, 1000000))
-    """
-    match guarantee:
-        case Approx(epsilon0=e, delta0=d):
-            return Pure(e), d
-        case TotalVariation(tv0=t):
-            return Pure(0), t
-        case KeyPair():
-            return guarantee.split
-        case Composition(parts=parts):
-            # All of them hold except with the sum of the probabilities, as in the account itself.
-            pieces = [(*split(part), count) for part, count in parts]
-            failing = sum((count * d for _, d, count in pieces), Fraction(0))
-            if not failing:
-                return guarantee, failing
-            return compose(g.repeat(count) for g, _, count in pieces), min(Fraction(1), failing)
-    return guarantee, Fraction(0)
-
-
 def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
     """What this cost, and this much more slack, is in an account of that kind.
 
+    >>> from discreet.guarantees import GDP
     >>> price(ZCDP, GDP(mu="1/3"), slack=0)
     Charge(amount=Fraction(1, 18), slack=Fraction(0, 1))
     """
@@ -360,7 +278,7 @@ def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
     if seen := _SEEN.get(key):
         return seen[0]
     charge = _priced_with_slack(kind, cost, slack)
-    if isinstance(cost, _SMALL):
+    if cost.small:
         if len(_SEEN) >= _MOST_SEEN:
             _SEEN.clear()
         _SEEN[key] = (charge, cost, slack)
@@ -373,7 +291,7 @@ def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Ch
         raise InvalidArgument(
             name="cost", expected="a guarantee", given=given, hint="such as mechanism.guarantee"
         )
-    charge = (_priced if isinstance(cost, _SMALL) else _priced.__wrapped__)(kind, cost)
+    charge = (_priced if cost.small else _priced.__wrapped__)(kind, cost)
     extra = _short_slack(unit_interval(slack, name="slack"))
     charge = Charge(charge.amount, _short_slack(short_up(charge.slack + extra)))
     if charge.amount or charge.slack:
@@ -392,8 +310,8 @@ def _priced(kind: type[Notion], cost: Guarantee) -> Charge:
         # Each fact is true, so any may be charged: the one with least slack, then least cost.
         charges = proved(lambda fact: _priced.__wrapped__(kind, fact), cost.facts)
         return min(charges, key=lambda charge: (charge.slack, charge.amount))
-    part, failing = split(cost)
-    if isinstance(cost, Approx | TotalVariation):
+    part, failing = cost._split
+    if cost._point is not None:  # as typed
         return Charge(_amount(kind, part, typed=True), _short_slack(failing))
     return Charge(_amount(kind, part, typed=part is cost), short_up(failing))
 
@@ -406,16 +324,11 @@ def _short_slack(slack: Fraction) -> Fraction:
 
 
 def _amount(kind: type[Notion], part: Guarantee, *, typed: bool) -> Fraction:
-    """ε, ρ or μ². As typed it must be short; what a theorem computes is rounded up to be so."""
-    given = typed and isinstance(part, kind)
-    if kind is Pure:
-        return _short(to_pure(part).epsilon0, name="epsilon", exact=given)
-    if kind is ZCDP:
-        return _short(to_zcdp(part).rho, name="rho", exact=given)
-    # The μ of Gaussian noise is computed more often than typed (from ρ, or from ε and δ), so a
-    # long one is rounded up unless it is absurdly small. Its square is exact, in 128 bits.
-    mu = to_gdp(part).mu
-    return _short(mu, name="mu", exact=given and mu * LARGEST < 1) ** 2
+    """ε, ρ or μ². As typed it must be short; what a theorem computes is rounded up to be so, and
+    so is what few people type unless it is absurdly small. The square of a short μ is exact."""
+    value = kind.of(part).value
+    given = typed and isinstance(part, kind) and (kind.typed_exactly or value * LARGEST < 1)
+    return kind(_short(value, name=kind.parameter, exact=given)).amount
 
 
 def _short(x: Fraction, *, name: str, exact: bool) -> Fraction:
@@ -447,28 +360,6 @@ def _short(x: Fraction, *, name: str, exact: bool) -> Fraction:
 # and Wu 2023, who filter ρ and δ of approximate zCDP side by side.)
 
 
-def read_slack(slack: Number) -> Fraction:
-    """Check a slack that is passed in: with 1, nothing would be promised."""
-    exact = non_negative(slack, name="slack")
-    if exact < 1:
-        return exact
-    given = InvalidArgument.describe_parameter(slack)
-    raise InvalidArgument(name="slack", expected="0 or above and below 1", given=given)
-
-
-def without_slack(delta: Number, slack: Number) -> Fraction:
-    """What is left of δ for the cap: (δ − slack)/(1 − slack).
-
-    >>> without_slack("0.1", slack="0.01")
-    Fraction(1, 11)
-    """
-    whole, part = probability(delta, name="delta"), read_slack(slack)
-    if part < whole:
-        return (whole - part) / (1 - part)
-    given = InvalidArgument.describe_parameter(slack)
-    raise InvalidArgument(name="slack", expected="below delta", given=given)
-
-
 def epsilon_with_slack(limit: Guarantee, slack: Fraction, delta: Number) -> float:
     """The least ε ≥ 0 at this δ, rounded up; infinite below the slack."""
     target = unit_interval(delta, name="delta")
@@ -480,86 +371,3 @@ def epsilon_with_slack(limit: Guarantee, slack: Fraction, delta: Number) -> floa
 def delta_with_slack(limit: Guarantee, slack: Fraction, epsilon: Number) -> float:
     """δ at this ε, rounded up."""
     return min(1.0, round_up(slack + (1 - slack) * Fraction(limit.delta(epsilon))))
-
-
-def guarantee_with_slack(limit: Notion, slack: Fraction) -> Guarantee:
-    """The limit, but for a failure with the probability of the slack, as a guarantee."""
-    if not slack:
-        return limit
-    return Approx(limit.epsilon0, slack) if isinstance(limit, Pure) else Failing(limit, slack)
-
-
-# -- an (ε, δ) cap as a cap on ρ or μ, rounded down ------------------------------------------------
-# A filter adds up ρ or μ², not (ε, δ). So a cap in (ε, δ) is turned, once, into the greatest ρ or
-# μ that is certain to imply it. A *charge* cannot go this way: see `conversions`.
-
-
-_LEAST, _GREATEST = 2.0**-63, 2.0**63
-
-
-def zcdp_cap(*, epsilon: Number, delta: Number) -> ZCDP:
-    """The greatest ρ for which ρ-zCDP is certain to give (ε, δ), by the profile of `ZCDP`.
-
-    >>> cap = zcdp_cap(epsilon=1, delta="1e-6")
-    >>> round(float(cap.rho), 9), cap.epsilon("1e-6")
-    (0.02435597, 1.0)
-    """
-    return ZCDP(_greatest(zcdp_profile, epsilon, delta, name="rho"))
-
-
-def gdp_cap(*, epsilon: Number, delta: Number) -> GDP:
-    """The greatest μ for which μ-GDP is certain to give (ε, δ): 1/σ of the exact calibration.
-
-    >>> cap = gdp_cap(epsilon=1, delta="1e-6")
-    >>> round(float(1 / cap.mu), 9), cap.delta(1) <= 1e-6
-    (4.224678889, True)
-    """
-    return GDP(_greatest(gaussian_profile, epsilon, delta, name="mu"))
-
-
-def _greatest(
-    profile: Callable[[Fraction, Fraction], arb], epsilon: Number, delta: Number, *, name: str
-) -> Fraction:
-    """The greatest parameter whose profile at epsilon is certainly at most delta, as a short
-    fraction (so that all of it can be charged) within an ulp of the greatest float."""
-    limit, target = non_negative(epsilon, name="epsilon"), probability(delta, name="delta")
-    x = _readable(limit)
-
-    def keeps(candidate: float) -> bool:
-        # A float may be read as a binary number or as the decimal it prints: satisfy both.
-        size = max(Fraction(candidate), number(candidate, name=name))
-        return certainly_at_most(lambda: profile(size, x), target)
-
-    greatest = _greatest_float(keeps)
-    if greatest == 0:
-        raise InvalidArgument(
-            name="epsilon",
-            expected=f"large enough, with this delta, for a {name} of at least 2⁻⁶³",
-            given=InvalidArgument.describe_parameter(epsilon),
-        )
-    return short_down(Fraction(greatest))
-
-
-def _readable(epsilon: Fraction) -> Fraction:
-    """The most that is at most epsilon however a float of that size is read, so that asking the
-    cap for its ε gives a float that is not above the one asked for."""
-    nearest = float(min(epsilon, Fraction(2**1000)))
-    while number(nearest, name="epsilon") > epsilon:
-        nearest = math.nextafter(nearest, 0.0)
-    return min(Fraction(nearest), number(nearest, name="epsilon"))
-
-
-def _greatest_float(keeps: Callable[[float], bool]) -> float:
-    """The greatest float from 2⁻⁶³ to 2⁶⁴ that keeps the promise, as all below it do; else 0."""
-    low = 1.0
-    while not keeps(low):
-        if low == _LEAST:
-            return 0.0
-        low /= 2
-    while low < _GREATEST and keeps(2 * low):
-        low *= 2
-    high = 2 * low  # from here on low keeps it and high does not, or is too large
-    while math.nextafter(low, high) < high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if keeps(middle) else (low, middle)
-    return low

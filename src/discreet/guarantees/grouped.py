@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.guarantees.document import GUARANTEE, WHOLE, named
 from discreet.guarantees.guarantee import Guarantee, group_size
 from discreet.numeric.balls import ball
 from discreet.numeric.bands import Band, FloatArray, widen
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.guarantees.guarantee import HalfProfile
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GroupPrivacy(Guarantee):
     """What a guarantee for one person promises to k people together.
 
@@ -27,6 +28,9 @@ class GroupPrivacy(Guarantee):
 
         δ_k(k·x) ≤ δ(x)·(e^(k·x) − 1)/(e^x − 1).
     """
+
+    kind = "grouped"
+    fields = named(single=GUARANTEE, size=WHOLE)
 
     single: Guarantee
     size: int

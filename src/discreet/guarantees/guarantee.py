@@ -13,18 +13,25 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InternalError, InvalidArgument, Refused
 from discreet.lazy import cached_property
 from discreet.numeric.balls import ball, certainly_at_most, least_float, sharp, upper
-from discreet.numeric.bands import Atoms, Band, FloatArray
+from discreet.numeric.bands import LARGEST, Atoms, Band, FloatArray
 from discreet.numeric.exact import Number, integer, non_negative, number, round_up
 
 if TYPE_CHECKING:
     from flint import arb
+
+    from discreet.guarantees.document import Fields
+    from discreet.guarantees.notion import Notion
+
+N = TypeVar("N", bound="Notion")
+KINDS: dict[str, type[Guarantee]] = {}  #: every class of guarantees, by its name in JSON
+_DOTS = 4096  # at which two profiles are compared
 
 
 class Guarantee(ABC):
@@ -43,6 +50,23 @@ class Guarantee(ABC):
     >>> g.delta(0.5), g.epsilon(0.1), g.tv
     (0.28764913664496794, 0.852905101364322, 0.4621171572600098)
     """
+
+    kind: ClassVar[str]  #: its name in JSON
+    fields: ClassVar[Fields]  #: what JSON says of it, by the names of the arguments
+    small: ClassVar[bool] = False  #: a few numbers, so that it may be remembered with its price
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in vars(cls) and KINDS.setdefault(cls.kind, cls) is not cls:
+            raise InternalError(f"two classes of guarantees are called {cls.kind!r} in JSON")
+
+    @classmethod
+    def _of_fields(cls, **values: Any) -> Guarantee:
+        """The guarantee with these values, as they were read from JSON."""
+        return cls(**values)
+
+    def __repr__(self) -> str:
+        values = (f"{key}={getattr(self, name)!r}" for key, (name, _) in self.fields.items())
+        return f"{type(self).__name__}({', '.join(values)})"
 
     def __add__(self, other: object) -> NoReturn:
         raise TypeError("promises are composed, not added: write compose([first, second])")
@@ -122,6 +146,28 @@ class Guarantee(ABC):
         if self._symmetric:
             return ((self._over, self._over),)
         return ((self._over, self._under), (self._under, self._over))
+
+    @property
+    def _largest_loss(self) -> Fraction:
+        """The multiplicative distance of a bounded guarantee: exact, or rounded up."""
+        return Fraction(self.epsilon(0))
+
+    @property
+    def _point(self) -> tuple[Fraction, Fraction] | None:
+        """(ε, δ), if the profile is the largest one through that point."""
+        return None
+
+    @property
+    def _split(self) -> tuple[Guarantee, Fraction]:
+        """A part that always holds, and the probability δ₀ that not even this holds."""
+        return self, Fraction(0)
+
+    def _to(self, notion: type[N]) -> N:
+        """The least promise of a notion that is proved to lie above the whole profile."""
+        raise Refused(
+            f"no theorem is known here that gives a {type(self).__name__} a finite "
+            f"{notion.adjective}{notion.parameter}: charge the parts it was made of one by one"
+        )
 
     # -- what it means ---------------------------------------------------------------------------
 
@@ -208,9 +254,37 @@ class Guarantee(ABC):
         >>> GDP(mu=1).within(Approx(epsilon=1, delta=0.127)), GDP(mu=1).within(GDP(mu=0.9))
         (True, False)
         """
-        from discreet.guarantees.conversions import within
+        if not isinstance(limit, Guarantee):
+            raise InvalidArgument(
+                name="limit",
+                expected="a guarantee, such as Approx(epsilon=1, delta=1e-6)",
+                given=InvalidArgument.describe_parameter(limit),
+            )
+        return self == limit or limit._allows(self)
 
-        return within(self, limit)
+    def _allows(self, other: Guarantee) -> bool:
+        """Whether another profile is certain to lie below this one: an order, no subtraction."""
+        if self._point is not None:
+            return other._at_most(*self._point)
+        # At many points, one profile at each with the other at the next: both decrease.
+        reach = max(self._reach(1e-12, swapped=side) for side in (False, True))
+        x = np.linspace(0.0, max(reach, 1e-12), _DOTS)
+        for swapped in (False, True):
+            low, high = self._band(x, swapped=swapped).lower, other._above(x, swapped=swapped)
+            if not (np.all(high[:-1] <= low[1:]) and high[-1] <= 0):
+                return False
+        return math.isfinite(reach)
+
+    def _at_most(self, x: Fraction, delta: Fraction) -> bool:
+        """δ(x) ≤ delta for certain."""
+        return all(
+            certainly_at_most(lambda p=profile: p(x), delta)  # type: ignore[misc]
+            for profile, _ in self._orders
+        )
+
+    def _above(self, x: FloatArray, *, swapped: bool) -> FloatArray:
+        """Upper bounds on δ at many x ≥ 0."""
+        return self._band(x, swapped=swapped).upper
 
     def describe(self) -> str:
         """What this means for one person, in plain sentences."""
@@ -241,6 +315,20 @@ class Guarantee(ABC):
         from discreet.guarantees.document import from_json
 
         return from_json(text)
+
+
+class LossBound(Guarantee):
+    """A guarantee whose losses are at most ε₀, unless it fails outright."""
+
+    small = True
+    epsilon0: Fraction
+
+    @property
+    def _largest_loss(self) -> Fraction:
+        return self.epsilon0
+
+    def _reach(self, tail: float, *, swapped: bool = False) -> float:
+        return float(min(self.epsilon0, LARGEST))
 
 
 # -- reading a privacy profile ---------------------------------------------------------------------

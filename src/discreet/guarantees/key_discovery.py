@@ -13,6 +13,7 @@ import numpy as np
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees.approx import Approx
+from discreet.guarantees.document import FLAG, GUARANTEE, NUMBER, PAIRS, named
 from discreet.guarantees.gdp import GDP
 from discreet.guarantees.grouped import GroupPrivacy
 from discreet.guarantees.guarantee import Guarantee, HalfProfile, group_size, unit_interval
@@ -45,6 +46,9 @@ class KeyPair(Guarantee):
     >>> lone.tv, lone.delta(1)
     (0.4621171572600098, 0.01)
     """
+
+    kind = "keys"
+    fields = named(base=GUARANTEE, coins=PAIRS, failing=NUMBER, stepwise=FLAG)
 
     base: Guarantee
     coins: tuple[Coin, ...]
@@ -97,10 +101,10 @@ class KeyPair(Guarantee):
         return rest.epsilon((target - self.failing) / (1 - self.failing))
 
     @property
-    def split(self) -> tuple[Guarantee, Fraction]:
-        """A part that always holds and the probability that not even this holds, for accounts.
+    def _split(self) -> tuple[Guarantee, Fraction]:
+        """As for every guarantee.
 
-        >>> KeyPair(coins=[(0, 0.01)], base=Pure(epsilon=1)).split
+        >>> KeyPair(coins=[(0, 0.01)], base=Pure(epsilon=1))._split
         (Pure(epsilon=Fraction(1, 1)), Fraction(1, 100))
         """
         outright = max(self._escape(), self._escape(swapped=True))

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.guarantees.guarantee import Guarantee, group_size
+from discreet.guarantees.document import NUMBER, WHOLE_OR_NULL, named
+from discreet.guarantees.guarantee import LossBound, N, group_size
 from discreet.numeric.balls import ball
-from discreet.numeric.bands import LARGEST, UNIT, Atoms, Band, FloatArray, atoms, ends, widen
+from discreet.numeric.bands import UNIT, Atoms, Band, FloatArray, atoms, ends, widen
 from discreet.numeric.exact import Number, integer, non_negative
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _MOST_ATOMS = 4096  # with more steps, the noise is as good as real
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class LaplacePair(Guarantee):
+class LaplacePair(LossBound):
     """Laplace noise of scale t under a shift of Δ, with ε = Δ/t: tighter than `Pure(ε)`.
 
     ``epsilon`` is that ε. Without ``steps`` the noise is real. With ``steps=n`` it is the discrete
@@ -36,6 +37,9 @@ class LaplacePair(Guarantee):
     0.4621171572600098
     """
 
+    kind = "laplace"
+    fields = named(epsilon=NUMBER, steps=WHOLE_OR_NULL)
+
     epsilon0: Fraction  #: Δ/t, exact: pure ε-differential privacy holds too
     steps: int | None  #: Δ in grid steps; None on the reals
 
@@ -45,9 +49,6 @@ class LaplacePair(Guarantee):
             self, "steps", None if steps is None else integer(steps, name="steps", minimum=1)
         )
 
-    def __repr__(self) -> str:
-        return f"LaplacePair(epsilon={self.epsilon0!r}, steps={self.steps!r})"
-
     def group(self, k: int) -> LaplacePair:
         """What is promised to k people together: the same noise under k times the shift."""
         size = group_size(k)
@@ -55,8 +56,8 @@ class LaplacePair(Guarantee):
             self.epsilon0 * size, steps=None if self.steps is None else self.steps * size
         )
 
-    def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(min(self.epsilon0, LARGEST))
+    def _to(self, notion: type[N]) -> N:
+        return notion._of_laplace(self.epsilon0, self.steps)
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         if self.steps is None or self.steps > _MOST_ATOMS:

@@ -8,15 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument
+from discreet.guarantees.document import PAIRS, Kind, named
 from discreet.guarantees.grouped import GroupPrivacy
 from discreet.guarantees.guarantee import (
     Guarantee,
+    N,
     epsilon_at,
     group_size,
     just_below,
@@ -29,6 +31,24 @@ from discreet.numeric.exact import Number, integer, number
 
 if TYPE_CHECKING:
     from flint import arb
+
+
+_ABOVE_ONE = Fraction(1, 1000)  # densities are integrated numerically
+
+
+def _read_outcomes(value: object, name: str, depth: int) -> Outcomes:
+    pairs = PAIRS.read(value, name, depth)
+    sums = [sum(column, Fraction(0)) for column in zip(*pairs, strict=True)]
+    if not pairs or min(map(min, pairs)) < 0 or max(sums) > 1 + _ABOVE_ONE:
+        raise InvalidArgument(
+            name=name,
+            expected="probabilities under two laws, 0 or above, each law's adding up to 1",
+            given=f"{len(pairs)} pairs that do not",
+        )
+    return Outcomes(pairs)
+
+
+_OUTCOMES = Kind(lambda table: PAIRS.write(table.pairs), _read_outcomes)
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,6 +65,9 @@ class LossDistribution(Guarantee):
     >>> g.epsilon(0)                       # the multiplicative distance, log 2
     0.6931471805599454
     """
+
+    kind = "laws"
+    fields = named(optimistic=_OUTCOMES, pessimistic=_OUTCOMES)
 
     pessimistic: Outcomes
     optimistic: Outcomes
@@ -86,6 +109,15 @@ class LossDistribution(Guarantee):
             )
         outcomes = read_outcomes(p, q)
         return LossDistribution(outcomes, outcomes)
+
+    @classmethod
+    def _of_fields(cls, **values: Any) -> LossDistribution:
+        if values["optimistic"] == values["pessimistic"]:  # one table of exact laws, not two bounds
+            values["optimistic"] = values["pessimistic"]
+        return cls(**values)
+
+    def _to(self, notion: type[N]) -> N:
+        return notion._of_outcomes(self.pessimistic) if self._bounded else super()._to(notion)
 
     def __repr__(self) -> str:
         return f"LossDistribution({len(self.pessimistic.pairs)} outcomes)"
@@ -238,6 +270,13 @@ class Outcomes:
     def _float_sums(self) -> tuple[FloatArray, FloatArray]:
         above, below = (np.array([float(s) for s in sums]) for sums in self._sums)
         return above, below
+
+    @property
+    def losses(self) -> tuple[FloatArray, FloatArray]:
+        """What is possible under P: probabilities and losses, in floats."""
+        pairs = [(float(p), float(q)) for p, q in self.pairs if p]
+        p = np.array([first for first, _ in pairs])
+        return p, np.array([math.log(first) - math.log(second) for first, second in pairs])
 
     @cached_property
     def atoms(self) -> Atoms:

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.guarantees.guarantee import Guarantee, group_size
+from discreet.guarantees.document import NUMBER, named
+from discreet.guarantees.guarantee import Guarantee, LossBound, N, group_size
+from discreet.guarantees.notion import Notion
 from discreet.hints import spelled
 from discreet.numeric.balls import ball
-from discreet.numeric.bands import LARGEST, UNIT, Atoms, Band, FloatArray, atoms, ends, widen
-from discreet.numeric.exact import Number, non_negative
+from discreet.numeric.bands import UNIT, Atoms, Band, FloatArray, atoms, ends, widen
+from discreet.numeric.exact import Number
 
 if TYPE_CHECKING:
     from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Pure(Guarantee):
+class Pure(Notion, LossBound):
     """ε-differential privacy: no output is more than e^ε times as likely from one dataset as from
     its neighbour. ``epsilon`` is ε, 0 or above: with 1 it is 2.72 times, with 0.1 it is 1.11 times.
 
@@ -35,21 +37,42 @@ class Pure(Guarantee):
     Pure(epsilon=Fraction(3, 1))
     """
 
+    kind = "pure"
+    fields = named(epsilon=NUMBER)
+    parameter, symbol, sum_symbol, adjective = "epsilon", "ε", "ε", "pure "
+
     epsilon0: Fraction  #: the promised ε, exact
 
     @spelled
     def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
-
-    def __repr__(self) -> str:
-        return f"Pure(epsilon={self.epsilon0!r})"
+        super().__init__(epsilon)
 
     def group(self, k: int) -> Pure:
         """What is promised to k people together: k·ε₀."""
         return Pure(self.epsilon0 * group_size(k))
 
-    def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(min(self.epsilon0, LARGEST))
+    def failing(self, chance: Fraction) -> Guarantee:
+        """This promise, but for a failure of probability ``chance``: that is (ε, δ)."""
+        from discreet.guarantees.approx import Approx
+
+        return Approx(self.epsilon0, chance) if chance else self
+
+    @classmethod
+    def _of_pure(cls, epsilon: Fraction) -> Pure:
+        """Pure ``epsilon``, as it is."""
+        return cls(epsilon)
+
+    @classmethod
+    def _of_zcdp(cls, rho: Fraction) -> Pure:
+        """Refused, as for Gaussian noise, which may be behind ``rho``."""
+        return cls._of_gaussian(rho)
+
+    def _to(self, notion: type[N]) -> N:
+        return notion._of_pure(self.epsilon0)
+
+    @property
+    def _point(self) -> tuple[Fraction, Fraction]:
+        return self.epsilon0, Fraction(0)
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=2)

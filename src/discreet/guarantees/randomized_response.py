@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
-from discreet.guarantees.guarantee import Guarantee, group_size
+from discreet.guarantees.document import NUMBER, WHOLE, named
+from discreet.guarantees.guarantee import Guarantee, LossBound, N, group_size
 from discreet.guarantees.pure import Pure, response_atoms
 from discreet.numeric.balls import ball
-from discreet.numeric.bands import LARGEST, Atoms, Band, FloatArray, ends, widen
+from discreet.numeric.bands import Atoms, Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number, integer, non_negative
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MOST = 10**18
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class ResponsePair(Guarantee):
+class ResponsePair(LossBound):
     """k-ary randomized response: the truth is e^ε times as likely as each other category.
 
     ``epsilon`` is ε, and ``categories`` is k. With two categories it is `Pure(ε)`; with more, two
@@ -35,26 +35,23 @@ class ResponsePair(Guarantee):
     0.14663257409341549
     """
 
+    kind = "response"
+    fields = named(epsilon=NUMBER, categories=WHOLE)
+
     epsilon0: Fraction
     categories: int
 
     def __init__(self, epsilon: Number, categories: int) -> None:
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
-        count = integer(categories, name="categories", minimum=2)
-        if count > _MOST:
-            given = InvalidArgument.describe_parameter(categories)
-            raise InvalidArgument(name="categories", expected=f"at most {_MOST}", given=given)
+        count = integer(categories, name="categories", minimum=2, maximum=_MOST)
         object.__setattr__(self, "categories", count)
-
-    def __repr__(self) -> str:
-        return f"ResponsePair(epsilon={self.epsilon0!r}, categories={self.categories!r})"
 
     def group(self, k: int) -> Guarantee:
         """What is promised to k people who answer once each, together: k·ε₀."""
         return self if group_size(k) == 1 else Pure(self.epsilon0 * k)
 
-    def _reach(self, tail: float, *, swapped: bool = False) -> float:
-        return float(min(self.epsilon0, LARGEST))
+    def _to(self, notion: type[N]) -> N:
+        return notion._of_response(self.epsilon0, self.categories)
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=self.categories)

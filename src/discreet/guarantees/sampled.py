@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import Refused
+from discreet.guarantees.document import FLAG, GUARANTEE, NUMBER, named
 from discreet.guarantees.grouped import GroupPrivacy
-from discreet.guarantees.guarantee import Guarantee, HalfProfile, group_size, unit_interval
-from discreet.numeric.balls import ball
+from discreet.guarantees.guarantee import Guarantee, HalfProfile, N, group_size, unit_interval
+from discreet.guarantees.pure import Pure
+from discreet.numeric.balls import ball, lower_fraction, sharp, upper_fraction
 from discreet.numeric.bands import UNIT, Atoms, Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number
+from discreet.numeric.short_fractions import ball_up
 
 if TYPE_CHECKING:
     from flint import arb
@@ -38,6 +41,10 @@ class SampledPair(Guarantee):
     (0.08169517865853554, 0.02313621040908985, 0.08169517865853554)
     """
 
+    kind = "sampled"
+    fields = named(base=GUARANTEE, rate=NUMBER)
+    small = True
+
     base: Guarantee
     rate: Fraction
 
@@ -49,6 +56,18 @@ class SampledPair(Guarantee):
 
     def __repr__(self) -> str:
         return f"SampledPair({self.base!r}, rate={self.rate!r})"
+
+    def _to(self, notion: type[N]) -> N:
+        if self.rate == 0:
+            return notion(0)
+        if issubclass(notion, Pure):
+            return notion(epsilon_of_sampled(Pure.of(self.base).epsilon0, rate=self.rate))
+        # Sampling only helps, so what holds for the base holds for the sample too; and for
+        # Gaussian noise it is the least: D_α/α tends to μ²/2 at any rate above 0.
+        unsampled = notion.of(self.base)
+        if not self.base._bounded:
+            return unsampled
+        return min(unsampled, notion.of(Pure.of(self)), key=lambda g: g.value)
 
     @property
     def remove(self) -> OneWay:
@@ -160,6 +179,9 @@ class SampledPair(Guarantee):
 class OneWay(Guarantee):
     """One order of the two neighbours of another guarantee, such as adding a person."""
 
+    kind = "one way"
+    fields = named(pair=GUARANTEE, swapped=FLAG)
+
     pair: Guarantee
     swapped: bool
 
@@ -205,10 +227,23 @@ class OneWay(Guarantee):
         return self.pair._band(x, swapped=swapped != self.swapped)
 
 
+def epsilon_of_sampled(epsilon: Fraction, *, rate: Fraction) -> Fraction:
+    """log(1 + q·(e^ε − 1)), rounded up: pure ε on a sample of rate q (Li, Qardaji and Su 2012).
+
+    >>> round(float(epsilon_of_sampled(Fraction(1), rate=Fraction(1, 100))), 12)
+    0.017036863236
+    """
+    if epsilon == 0 or rate in (0, 1):
+        return epsilon * rate
+    # ε + log(q + (1 − q)·e^(−ε)): nothing overflows.
+    value = sharp(
+        lambda: ball(epsilon) + (ball(rate) + ball(1 - rate) * (-ball(epsilon)).exp()).log()
+    )
+    return min(epsilon, ball_up(value))
+
+
 def _at(profile: HalfProfile, inner: arb) -> arb:
     """A profile that never increases, at an argument known as a ball."""
-    from discreet.numeric.balls import lower_fraction, upper_fraction
-
     left, right = max(Fraction(0), lower_fraction(inner)), max(Fraction(0), upper_fraction(inner))
     return profile(left).union(profile(right))
 

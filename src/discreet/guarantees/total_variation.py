@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
+from discreet.guarantees.document import NUMBER, named
+from discreet.guarantees.guarantee import Guarantee, N, group_size, unit_interval
+from discreet.guarantees.pure import Pure
 from discreet.hints import spelled
 from discreet.numeric.balls import ball
 from discreet.numeric.bands import Atoms, Band, FloatArray, atoms, ends
@@ -35,14 +37,15 @@ class TotalVariation(Guarantee):
     TotalVariation(tv=Fraction(1, 1))
     """
 
+    kind = "total variation"
+    fields = named(tv=NUMBER)
+    small = True
+
     tv0: Fraction  #: the promised distance, exact
 
     @spelled
     def __init__(self, tv: Number) -> None:
         object.__setattr__(self, "tv0", unit_interval(tv, name="tv"))
-
-    def __repr__(self) -> str:
-        return f"TotalVariation(tv={self.tv0!r})"
 
     def epsilon(self, delta: Number) -> float:
         """0 where ``delta`` is t or more, infinite below."""
@@ -51,6 +54,19 @@ class TotalVariation(Guarantee):
     def group(self, k: int) -> TotalVariation:
         """What is promised to k people together: k·t by the triangle inequality."""
         return TotalVariation(min(Fraction(1), self.tv0 * group_size(k)))
+
+    def _to(self, notion: type[N]) -> N:
+        if self.tv0:
+            raise notion._no_finite()
+        return notion(0)
+
+    @property
+    def _point(self) -> tuple[Fraction, Fraction]:
+        return Fraction(0), self.tv0
+
+    @property
+    def _split(self) -> tuple[Pure, Fraction]:
+        return Pure(0), self.tv0
 
     @property
     def _bounded(self) -> bool:

@@ -6,8 +6,8 @@ add up to, `journal` reads and adds records, `ledger` is what users open; `store
 databases, and `plot` draws a history.
 """
 
+from discreet.guarantees.notion import Budget as Budget
 from discreet.ledger.account import Account as Account
-from discreet.ledger.budget import Budget as Budget
 from discreet.ledger.budget import Cap as Cap
 from discreet.ledger.budget import MemoryBudget as MemoryBudget
 from discreet.ledger.history import Claim as Claim

@@ -17,9 +17,9 @@ from math import lcm
 from typing import Any, NamedTuple
 
 from discreet.errors import BudgetExceeded, LedgerDamaged
-from discreet.guarantees import Approx
-from discreet.guarantees.filters import Charge, Filter, in_words, plain, sum_of
-from discreet.ledger.budget import Budget, Cap
+from discreet.guarantees.filters import Charge, Filter, in_words
+from discreet.guarantees.notion import Budget
+from discreet.ledger.budget import Cap
 from discreet.ledger.record import START, Row, damaged, read_record
 from discreet.neighbors import Relation
 from discreet.numeric.short_fractions import EXACT_BITS
@@ -282,9 +282,6 @@ class Account:
             return f"{whose}: no cap of its own"
         account, kind = self.filter, type(self.filter.limit)
         spent = in_words(kind, account.total, account.spent_slack)
-        limit = in_words(kind, sum_of(account.limit), account.slack)
+        limit = in_words(kind, account.limit.amount, account.slack)
         told = f"{whose}: {spent} of {limit} is spent"
-        if isinstance(self.budget, Approx):
-            stated = f"ε = {plain(self.budget.epsilon0)} at δ = {plain(self.budget.delta0)}"
-            told = f"{told} (which keeps {stated})"
-        return told
+        return told if self.budget == account.limit else f"{told} (which keeps {self.budget.words})"

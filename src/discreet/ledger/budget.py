@@ -9,21 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
-from discreet.guarantees.filters import Filter, Notion, in_words, plain, sum_of
+from discreet.guarantees import Guarantee
+from discreet.guarantees.filters import Filter
+from discreet.guarantees.notion import Budget, Notion, plain
 from discreet.ledger.history import Claim, Cost, Entry, History, NamedFilter, already_used
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number, probability
-from discreet.numeric.short_fractions import is_short
 
 # -- caps ------------------------------------------------------------------------------------------
-
-
-Budget: TypeAlias = Pure | ZCDP | GDP | Approx
 
 
 @dataclass(frozen=True)
@@ -33,6 +30,7 @@ class Cap:
     An (ε, δ) budget is kept as the ρ that implies it together with the slack, so the split of
     its δ is fixed, and written down, when the account is opened.
 
+    >>> from discreet.guarantees import Approx
     >>> print(Cap.read(Approx(1, "1e-6"), slack=None))
     ε = 1 at δ = 1e-06, kept as ρ = 0.0229374476547, with δ₀ up to 5e-07 for what may fail outright
     """
@@ -44,15 +42,9 @@ class Cap:
     @classmethod
     def read(cls, budget: Budget, slack: Number | None) -> Cap:
         """The cap of a budget; of an (ε, δ) budget, half of δ is slack unless stated."""
-        match budget:
-            case Approx(epsilon0=epsilon, delta0=delta):
-                kept = delta / 2 if slack is None else _slack(slack)
-                account = Filter.from_epsilon_delta(epsilon=epsilon, delta=delta, slack=kept)
-                return cls(budget, kept, account.limit)
-            case Pure() | ZCDP() | GDP():
-                _check_size(budget)
-                account = Filter(limit=budget, slack=0 if slack is None else _slack(slack))
-                return cls(budget, account.slack, budget)
+        if isinstance(budget, Budget):
+            limit, aside = budget.kept(None if slack is None else _slack(slack))
+            return cls(budget, aside, limit)
         raise InvalidArgument(
             name="budget",
             expected="dp.Pure, dp.ZCDP, dp.GDP or dp.Approx, such as dp.Pure(3)",
@@ -86,29 +78,13 @@ class Cap:
         budget, limit = (
             Guarantee.from_json(canonical.text(document[name])) for name in ("budget", "limit")
         )
-        assert isinstance(budget, Pure | ZCDP | GDP | Approx)
-        assert isinstance(limit, Pure | ZCDP | GDP)
+        assert isinstance(budget, Budget) and isinstance(limit, Notion)
         return cls(budget, Fraction(document["slack"]), limit)
 
     def __str__(self) -> str:
-        kept = in_words(type(self.limit), sum_of(self.limit), Fraction(0))
+        kept = "" if self.limit == self.budget else f", kept as {self.limit.words}"
         slack = f", with δ₀ up to {plain(self.slack)} for what may fail outright"
-        if isinstance(self.budget, Approx):
-            stated = f"ε = {plain(self.budget.epsilon0)} at δ = {plain(self.budget.delta0)}"
-            return f"{stated}, kept as {kept}{slack * (self.slack > 0)}"
-        if isinstance(self.budget, GDP):
-            kept = f"μ = {plain(self.budget.mu)}"
-        return f"{kept}{slack * (self.slack > 0)}"
-
-
-def _check_size(budget: Notion) -> None:
-    size = budget.mu if isinstance(budget, GDP) else sum_of(budget)
-    if not size or not is_short(size):
-        raise InvalidArgument(
-            name="budget",
-            expected="above 0, and a fraction of at most 64 bits above and below the stroke",
-            given=InvalidArgument.describe_parameter(size),
-        )
+        return f"{self.budget.words}{kept}{slack * (self.slack > 0)}"
 
 
 def _slack(slack: Number) -> Fraction:

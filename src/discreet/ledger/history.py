@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, overload
 
 from discreet.errors import InvalidArgument, Refused, RelationMismatch, one_line
 from discreet.guarantees import Guarantee, Pure, compose
-from discreet.guarantees.filters import Filter, Notion, in_words
+from discreet.guarantees.filters import Filter, in_words
+from discreet.guarantees.notion import Notion
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import signing
 from discreet.errors import BudgetExceeded, LedgerDamaged, Refused, one_line
-from discreet.guarantees import Approx, Guarantee
+from discreet.guarantees import Guarantee
 from discreet.guarantees.filters import Charge, price
 from discreet.ledger.account import AccountState, LedgerState, charge_of
 from discreet.ledger.budget import Cap
@@ -294,7 +294,7 @@ def _fits(account: AccountState, price: Charge) -> None:
         account.filter.add(price)
     except BudgetExceeded as error:
         cap = f"the cap of {account.words}"
-        if isinstance(account.cap.budget, Approx):
+        if account.cap.budget != account.cap.limit:
             cap = f"{cap}, {account.cap}"
         exceeded = BudgetExceeded(error.requested, error.spent, error.limit, error.left, cap)
     else:

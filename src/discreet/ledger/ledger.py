@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 from discreet import signing
 from discreet.errors import InvalidArgument, LedgerDamaged, Refused, RelationMismatch
 from discreet.guarantees import Guarantee
+from discreet.guarantees.notion import Budget
 from discreet.hints import spelled
 from discreet.ledger.account import Account, AccountState, LedgerState
-from discreet.ledger.budget import Budget, Cap
+from discreet.ledger.budget import Cap
 from discreet.ledger.history import Claim, Entry, History, read_key, read_name, read_question
 from discreet.ledger.journal import Journal, LedgerBudget, LedgerVerification, verify_journal
 from discreet.ledger.stores import store_of

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Final
 
-from discreet.guarantees.filters import Filter, in_words, sum_of
+from discreet.guarantees.filters import Filter, in_words
 from discreet.ledger.history import Entry
 from discreet.plot import Plot, altair, dressed, limit_line
 from discreet.release.text import number, text
@@ -48,12 +48,12 @@ def draw(entries: Sequence[Entry], *, dataset: str, account: Filter) -> Plot:
     alt = altair()
 
     rows, names = _steps(entries)
-    cap, spent = float(sum_of(account.limit)), float(_sum(entries))
+    cap, spent = float(account.limit.amount), float(_sum(entries))
     with_cap = spent >= _LOW * cap or not rows
     top = 1.1 * cap if with_cap else 1.25 * spent
     layers = [_areas(rows, names, top, _symbol(account), _time_axis(entries))] if rows else []
     if with_cap:
-        words = _words(account, sum_of(account.limit), account.slack)
+        words = _words(account, account.limit.amount, account.slack)
         height = _height("cap:Q", 1.1 * cap, _symbol(account))
         layers += limit_line(height, "cap", cap, f"cap: {words}")
     subtitle = [
@@ -192,7 +192,7 @@ def _time_axis(entries: Sequence[Entry]) -> tuple[str, str]:
 
 
 def _subtitle(entries: Sequence[Entry], account: Filter, *, with_cap: bool) -> list[str]:
-    cap, failing = sum_of(account.limit), sum((e.costs[0].slack for e in entries), Fraction(0))
+    cap, failing = account.limit.amount, sum((e.costs[0].slack for e in entries), Fraction(0))
     spent, limit = _words(account, _sum(entries), failing), _words(account, cap, account.slack)
     share = number(round(100 * float(_sum(entries) / cap), 1))
     people = len({entry.analyst for entry in entries} - {None})

@@ -10,18 +10,9 @@ from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar
 
 from discreet.errors import InvalidArgument, LooseBound
-from discreet.guarantees import (
-    GDP,
-    ZCDP,
-    Approx,
-    Composition,
-    Guarantee,
-    Pure,
-    TotalVariation,
-    compose,
-)
-from discreet.guarantees.filters import gdp_cap
+from discreet.guarantees import GDP, Composition, Guarantee, Pure, TotalVariation, compose
 from discreet.guarantees.guarantee import unit_interval
+from discreet.guarantees.notion import Budget, Notion
 from discreet.hints import spelled
 from discreet.mechanisms.above_threshold import AboveThreshold
 from discreet.mechanisms.exponential import Exponential
@@ -31,7 +22,7 @@ from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.poisson_sampled import Mechanism, PoissonSampled
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.numeric.exact import Number, integer, positive, probability, sqrt_up
+from discreet.numeric.exact import Number, integer, positive, probability
 
 M = TypeVar("M", bound=Mechanism)
 
@@ -152,13 +143,12 @@ def _most_private(family: Family[M], width: Fraction, confidence: Fraction) -> M
 
 
 def _read_target(target: Guarantee) -> Guarantee:
-    match target:
-        case Approx(delta0=one) | TotalVariation(tv0=one) if one == 1:
-            given, hint = "one that everything keeps", "delta = 1 asks for no noise at all"
-        case Pure() | Approx() | ZCDP() | GDP() | TotalVariation():
-            return target
-        case _:
-            given, hint = InvalidArgument.describe_data(target), "for several runs say count="
+    if not isinstance(target, Budget | TotalVariation):
+        given, hint = InvalidArgument.describe_data(target), "for several runs say count="
+    elif target._point is not None and target._point[1] == 1:
+        given, hint = "one that everything keeps", "delta = 1 asks for no noise at all"
+    else:
+        return target
     raise InvalidArgument(
         name="target",
         expected="Pure, Approx, ZCDP, GDP or TotalVariation, such as Approx(1, 1e-6)",
@@ -289,13 +279,9 @@ class RunTarget:
             # computed near where the answer is easy, and it is what a user would look at.
             return self._epsilon(run.repeat(n)) <= self.point[0]
         # Where one number adds up, each run may have its share of it.
-        match self.target:
-            case Pure(epsilon):
-                return run.within(Pure(epsilon / n))
-            case ZCDP(rho):
-                return run.within(ZCDP(rho / n))
-            case GDP(mu):
-                return run.within(GDP(mu / sqrt_up(Fraction(n))))
+        if isinstance(self.target, Notion):
+            each = self.target.value / self.target.of_amount(Fraction(n)).value
+            return run.within(type(self.target)(each))
         return run.repeat(n).within(self.target)
 
     def excess(self, mechanism: Mechanism, *, rough: bool = False) -> float:
@@ -333,12 +319,8 @@ class RunTarget:
     @property
     def point(self) -> tuple[Fraction, Fraction] | None:
         """(ε, δ), where the target is such a point with δ above 0."""
-        match self.target:
-            case Approx(epsilon, delta) if delta > 0:
-                return epsilon, delta
-            case TotalVariation(tv) if tv > 0:
-                return Fraction(0), tv
-        return None
+        point = self.target._point
+        return point if point is not None and point[1] else None
 
     def start(self) -> float:
         """About the noise that a run of sensitivity 1 will need, by the central limit theorem:
@@ -347,7 +329,7 @@ class RunTarget:
             return 1.0
         epsilon, delta = self.point
         try:
-            total = float(gdp_cap(epsilon=epsilon, delta=delta).mu)
+            total = float(GDP.greatest(epsilon=epsilon, delta=delta).mu)
         except InvalidArgument:  # below what an account can hold, but this is only a guess
             total = 2.0**-64
         if self.rate is None:

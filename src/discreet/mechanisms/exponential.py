@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
 from discreet.errors import InvalidArgument
-from discreet.guarantees import BoundedRange, to_zcdp
+from discreet.guarantees import ZCDP, BoundedRange
 from discreet.hints import spelled
 from discreet.inputs import Scores
 from discreet.mechanisms.mechanism import (
@@ -186,7 +186,7 @@ def step_epsilon(*, epsilon: Number | None, rho: Number | None, steps: int) -> F
     >>> step_epsilon(epsilon=1, rho=None, steps=3)
     Fraction(1, 3)
     >>> one = step_epsilon(epsilon=None, rho=0.5, steps=2)       # √(8·0.5/2) would be 1.414
-    >>> round(float(one), 4), 0.499 < 2 * to_zcdp(BoundedRange(one)).rho <= 0.5
+    >>> round(float(one), 4), 0.499 < 2 * ZCDP.of(BoundedRange(one)).rho <= 0.5
     (1.4339, True)
     """
     chosen, given = exactly_one(epsilon=epsilon, rho=rho)
@@ -200,9 +200,9 @@ def _largest_epsilon(rho: Fraction) -> Fraction:
     # grows at most like ε²: going from ε to ε·√(ρ/ρ(ε)) never passes the target.
     found = _root_down(8 * rho)
     for _ in range(_ROUNDS):
-        larger = _root_down(rho / to_zcdp(BoundedRange(found)).rho) * found
+        larger = _root_down(rho / ZCDP.of(BoundedRange(found)).rho) * found
         larger = Fraction(round_down(larger))
-        if larger <= found or to_zcdp(BoundedRange(larger)).rho > rho * _BELOW:
+        if larger <= found or ZCDP.of(BoundedRange(larger)).rho > rho * _BELOW:
             break
         found = larger
     return found

@@ -17,8 +17,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.errors import InvalidArgument, Refused
-from discreet.guarantees import GDP, ZCDP, Guarantee, Pure, compose
-from discreet.guarantees.filters import Charge, Filter, price, sum_of
+from discreet.guarantees import ZCDP, Guarantee, compose
+from discreet.guarantees.filters import Charge, Filter, price
+from discreet.guarantees.notion import Notion
 from discreet.lazy import cached_property
 from discreet.numeric.exact import Number, integer, positive_float, probability
 from discreet.query.aggregates.aggregate import Expected, Noisy, Output
@@ -135,9 +136,8 @@ def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> P
             weights[part] = max(weights.get(part, Fraction(0)), aggregate.weight)
     if isinstance(query.keys, DiscoveredKeys):
         weights[Discovery()] = sum(weights.values(), Fraction(0)) / len(weights)
-    pure = account is not None and isinstance(account.limit, Pure)
-    if pure:
-        _check_pure(spend, weights)
+    if account is not None and not account.limit.gaussian:
+        _check_pure(spend, weights, account.limit)
     total = sum(weights.values())
     shares = {part: weight / total for part, weight in weights.items()}
     choices = [
@@ -166,7 +166,7 @@ class _Choice:
         """
         noise = [one for one in self.bought.values() if isinstance(one, AddedNoise)]
         size = sum(math.log(one.deviation) for one in noise) / max(len(noise), 1)
-        if self.account is None or isinstance(self.account.limit, Pure):
+        if self.account is None or not self.account.limit.gaussian:
             return size
         return size + math.log(self.charge.amount) / 2
 
@@ -175,7 +175,7 @@ class _Choice:
         """Does the account have room for it?"""
         if self.account is None:
             return True
-        room = sum_of(self.account.limit) - self.account.total
+        room = self.account.limit.amount - self.account.total
         slack = self.account.slack - self.account.spent_slack
         return self.charge.amount <= room and self.charge.slack <= slack
 
@@ -197,7 +197,7 @@ def _candidates(
         bought = _buy_all(query, money, shares, spend.delta)
         return [(money, bought, f"for a spend in {symbol} its error is the smaller one")]
     assert spend.epsilon is not None
-    pure = account is not None and isinstance(account.limit, Pure)
+    pure = account is not None and not account.limit.gaussian
     money = SpendAmount("epsilon", spend.epsilon)
     plain = (money, _buy_all(query, money, shares, spend.delta), _only_laplace(spend, pure=pure))
     if spend.delta is None or pure or not any(_adds(part) for part in shares):
@@ -248,11 +248,11 @@ def _reason(choices: list[_Choice]) -> str:
     return f"for {basis} {name} noise would be {ratio:.3g} times as large"
 
 
-def _check_pure(spend: Spend, weights: Mapping[Part, Fraction]) -> None:
+def _check_pure(spend: Spend, weights: Mapping[Part, Fraction], limit: Notion) -> None:
     if spend.rho is not None or spend.mu is not None:
         raise Refused(
-            "this account adds up pure ε, and Gaussian noise has none: spend epsilon=, or open "
-            "a session with a budget in ρ, μ or (ε, δ)"
+            f"this account adds up {limit.adjective}{limit.symbol}, and Gaussian noise has none: "
+            "spend epsilon=, or open a session with a budget in ρ, μ or (ε, δ)"
         )
     if Discovery() in weights:
         raise Refused(
@@ -279,7 +279,7 @@ def least_spend(
     group_size: int | None,
 ) -> Plan:
     """The plan of the least ε (ρ, μ on such an account) whose errors are all within `error`."""
-    name = {Pure: "epsilon", ZCDP: "rho", GDP: "mu"}[type(account.limit)]
+    name = account.limit.parameter if account.limit.gaussian else "epsilon"
     size = 1 if group_size is None else integer(group_size, name="group_size", minimum=1)
     if size > _LARGEST_GROUP:
         given = InvalidArgument.describe_parameter(group_size)

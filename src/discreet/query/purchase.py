@@ -20,8 +20,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from discreet.errors import InvalidArgument, Refused, one_line
-from discreet.guarantees import Guarantee
-from discreet.guarantees.filters import gdp_cap, zcdp_cap
+from discreet.guarantees import Guarantee, gdp_cap, zcdp_cap
 from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_threshold import KeyThreshold
