@@ -22,6 +22,7 @@ SETS = {
     "certificate.independent": "one check for each part of a certificate",
     "cli": "one file per command",
     "engines": "one file per engine",
+    "guarantees": "one file per notion and per kind of guarantee",
     "laws": "one file per family of laws",
     "ledger.stores": "one file per database",
     "mechanisms": "one file per mechanism",

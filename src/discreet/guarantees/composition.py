@@ -695,25 +695,13 @@ class ComposedProfile:
         return affordable if affordable.step < plan.step else None
 
     def _compute(self, plan: GridPlan) -> None:
-        spectrum: Spectrum | None = None
+        spectrum = Spectrum.empty(plan)
         for pair, count in self.parts:
             spectrum = self._times(spectrum, plan, pair, count)
-        assert spectrum is not None
         self.spectrum, self.curve, self.plan = spectrum, Curve(spectrum), plan
 
-    def _times(
-        self, spectrum: Spectrum | None, plan: GridPlan, pair: Guarantee, count: int
-    ) -> Spectrum:
+    def _times(self, spectrum: Spectrum, plan: GridPlan, pair: Guarantee, count: int) -> Spectrum:
         loss = grid_loss(pair, plan.step, tail=plan.tail, swapped=self.swapped)
-        if spectrum is None:
-            return Spectrum.of(
-                loss,
-                count,
-                step=plan.step,
-                tilt=plan.tilt,
-                rates=plan.rates,
-                size=plan.size,
-            )
         return spectrum.times(loss, count)
 
     def _extend(self) -> bool:

@@ -239,27 +239,11 @@ class Spectrum:
     noise: float = 0.0  #: tilted mass that is there for rounding only
 
     @staticmethod
-    def of(
-        loss: GridLoss,
-        count: int,
-        *,
-        step: float,
-        tilt: float,
-        rates: tuple[float, float],
-        size: int,
-    ) -> Spectrum:
-        """The transform of `count` independent copies of one loss."""
-        none = Spectrum(
-            step,
-            tilt,
-            rates,
-            size,
-            np.arange(size // 2 + 1),
-            np.ones(1, np.complex128),
-            np.zeros(1),
-            np.zeros(1),
-        )
-        return none.times(loss, count)
+    def empty(plan: GridPlan) -> Spectrum:
+        """The transform of no loss at all: a constant 1, for which one number stands."""
+        kept, none = np.arange(plan.size // 2 + 1), np.zeros(1)
+        one = np.ones(1, np.complex128)
+        return Spectrum(plan.step, plan.tilt, plan.rates, plan.size, kept, one, none, none)
 
     def times(self, loss: GridLoss, count: int) -> Spectrum:
         """Add `count` independent copies of a loss."""
@@ -273,7 +257,6 @@ class Spectrum:
         stays = _stays(z, self.log_bound, count, slack)
         z, points = z[stays], loss.points * self.step
         bound = np.abs(z) + slack
-        # The first loss multiplies a constant 1, for which one number stands.
         before = [
             part if self.count == 0 else part[stays]
             for part in (self.values, self.log_bound, self.error)

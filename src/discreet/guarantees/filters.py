@@ -11,7 +11,7 @@ a theorem for each of three sums:
 
 For composed profiles in general it is false (arXiv 2602.06756), so there is no such filter.
 
-A sum of δ₀ runs alongside, capped by the slack: see the section on slack below.
+A sum of δ₀ runs alongside, capped by the slack: see what a filter promises.
 
 All of it assumes that a charge is a function of the questions and earlier *answers*, never of
 the data, and that it is made before the release.
@@ -176,6 +176,21 @@ spent, so ε = 0.3 is left
         )
 
     # -- what it promises --------------------------------------------------------------------------
+    # A sum of δ₀ runs beside the sum of costs, for mechanisms that fail outright with a small
+    # probability. If it stays within the slack, and the costs within the cap, the fully adaptive
+    # session has at most the profile
+    #
+    #     δ(x) ≤ slack + (1 − slack)·δ_cap(x).
+    #
+    # Proof. On the run where nothing fails, each transcript weighs w = Π(1 − δᵢ) ≥ 1 − slack, the
+    # same for both neighbours, since the δᵢ are functions of the transcript. Let p and q be the
+    # densities of the session made of the parts that do not fail; by the theorem of the filter they
+    # satisfy the cap. Then
+    #
+    #     δ(x) ≤ ∫ max(0, w·(p − e^x·q)) + ∫ (1 − w)·p,
+    #
+    # which is largest where w is least, at 1 − slack. ∎ (For zCDP see also Whitehouse, Ramdas,
+    # Rogers and Wu 2023, who filter ρ and δ of approximate zCDP side by side.)
 
     @property
     def total(self) -> Fraction:
@@ -210,11 +225,15 @@ spent, so ε = 0.3 is left
         >>> Filter(limit=ZCDP(rho="0.5"), slack="1e-6").epsilon("1e-7")
         inf
         """
-        return epsilon_with_slack(self.limit, self.slack, delta)
+        target = unit_interval(delta, name="delta")
+        if target < self.slack:
+            return math.inf
+        return self.limit.epsilon((target - self.slack) / (1 - self.slack))
 
     def delta(self, epsilon: Number) -> float:
         """The δ of the cap at ``epsilon``, slack included, rounded up."""
-        return delta_with_slack(self.limit, self.slack, epsilon)
+        cap = Fraction(self.limit.delta(epsilon))
+        return min(1.0, round_up(self.slack + (1 - self.slack) * cap))
 
 
 # -- sums in words ---------------------------------------------------------------------------------
@@ -340,34 +359,3 @@ def _short(x: Fraction, *, name: str, exact: bool) -> Fraction:
         given=InvalidArgument.describe_parameter(x),
         hint=f"the next such fraction is {short_up(x)}" if x <= LARGEST else "",
     )
-
-
-# -- slack: a promise that holds except with a small probability -----------------------------------
-# In a filter, a sum of δ₀ runs beside the sum of costs, for mechanisms that fail outright with a
-# small probability. If it stays within the slack, and the costs within a cap, the fully adaptive
-# session has at most the profile
-#
-#     δ(x) ≤ slack + (1 − slack)·δ_cap(x).
-#
-# Proof. On the run where nothing fails, each transcript weighs w = Π(1 − δᵢ) ≥ 1 − slack, the same
-# for both neighbours, since the δᵢ are functions of the transcript. Let p and q be the densities
-# of the session made of the parts that do not fail; by the theorem of the filter they satisfy the
-# cap. Then
-#
-#     δ(x) ≤ ∫ max(0, w·(p − e^x·q)) + ∫ (1 − w)·p,
-#
-# which is largest where w is least, at 1 − slack. ∎ (For zCDP see also Whitehouse, Ramdas, Rogers
-# and Wu 2023, who filter ρ and δ of approximate zCDP side by side.)
-
-
-def epsilon_with_slack(limit: Guarantee, slack: Fraction, delta: Number) -> float:
-    """The least ε ≥ 0 at this δ, rounded up; infinite below the slack."""
-    target = unit_interval(delta, name="delta")
-    if target < slack:
-        return math.inf
-    return limit.epsilon((target - slack) / (1 - slack))
-
-
-def delta_with_slack(limit: Guarantee, slack: Fraction, epsilon: Number) -> float:
-    """δ at this ε, rounded up."""
-    return min(1.0, round_up(slack + (1 - slack) * Fraction(limit.delta(epsilon))))

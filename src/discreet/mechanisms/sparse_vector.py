@@ -116,13 +116,7 @@ class SparseVector:
 
     def start(self) -> SparseRun:
         """Draw a noisy threshold, to be asked one score at a time. Spends ``guarantee``."""
-        return SparseRun(
-            threshold=self.threshold,
-            threshold_scale=self.threshold_scale,
-            query_scale=self.query_scale,
-            hits=self.hits,
-            gap=self.gap,
-        )
+        return SparseRun(self)
 
     def release(self, stream: ArrayLike | Iterable[int | float]) -> list[Any]:
         """Return one answer per score, in order. Each call spends ``guarantee``.
@@ -218,19 +212,11 @@ class SparseRun:
     into a forked process, where the same hits could be spent again.
     """
 
-    def __init__(
-        self,
-        *,
-        threshold: Fraction,
-        threshold_scale: Fraction,
-        query_scale: Fraction,
-        hits: int,
-        gap: bool,
-    ) -> None:
-        self._threshold = NoisyThreshold(threshold, threshold_scale)
-        self._scale, self._gap = query_scale, gap
-        self._grid = FloatGrid(fine_exponent(query_scale))
-        self._remaining = hits
+    def __init__(self, mechanism: SparseVector) -> None:
+        self._threshold = NoisyThreshold(mechanism.threshold, mechanism.threshold_scale)
+        self._scale, self._gap = mechanism.query_scale, mechanism.gap
+        self._grid = FloatGrid(fine_exponent(self._scale))
+        self._remaining = mechanism.hits
         self._lock = threading.Lock()  # two threads may not both take the last hit
         self._process = os.getpid()
 
