@@ -162,8 +162,8 @@ MECHANISMS = (
     Mutant(
         id="sparse-vector-no-threshold-noise",
         file="mechanisms/sparse_vector.py",
-        old="        self._threshold = NoisyThreshold(mechanism.threshold, mechanism.threshold_scale)",
-        new="        self._threshold = NoisyThreshold(mechanism.threshold, Fraction(1, 10**9))",
+        old="NoisyThreshold(mechanism.threshold, mechanism.threshold_scale)",
+        new="NoisyThreshold(mechanism.threshold, Fraction(1, 10**9))",
         kind="scale",
         harm="a long run of answers below the threshold is not covered by any epsilon",
         tests=(

@@ -413,7 +413,7 @@ def _noise_for(
         square = limit.amount / limit.of(GDP(1)).amount
         noise = Noise("gaussian", rounded_up(sqrt_up(queries / square) / n), n)
     else:
-        noise = Noise("laplace", queries / (n * limit.amount), n)
+        noise = Noise("laplace", queries / (n * Pure.of(limit).epsilon0), n)
     if error is None:
         return noise
     spare = error - Fraction(drift(whole, failure=failure)) - noise.own_error(queries, failure)

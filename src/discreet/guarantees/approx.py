@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees.document import NUMBER, named
-from discreet.guarantees.guarantee import LossBound, N, group_size, unit_interval
+from discreet.guarantees.guarantee import LossBound, group_size, unit_interval
 from discreet.guarantees.notion import Budget, Notion, plain
 from discreet.guarantees.pure import Pure, pure_band, pure_profile, response_atoms
 from discreet.guarantees.zcdp import ZCDP
@@ -91,18 +91,9 @@ class Approx(Budget, LossBound):
         rest = without_slack(self.delta0, aside)
         return ZCDP.greatest(epsilon=self.epsilon0, delta=rest), aside
 
-    def _to(self, notion: type[N]) -> N:
-        if self.delta0:
-            raise notion._no_finite()
-        return notion._of_pure(self.epsilon0)
-
     @property
     def _point(self) -> tuple[Fraction, Fraction]:
         return self.epsilon0, self.delta0
-
-    @property
-    def _split(self) -> tuple[Pure, Fraction]:
-        return Pure(self.epsilon0), self.delta0
 
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=2, share=ends(1 - self.delta0)[1])

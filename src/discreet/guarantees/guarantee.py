@@ -160,10 +160,19 @@ class Guarantee(ABC):
     @property
     def _split(self) -> tuple[Guarantee, Fraction]:
         """A part that always holds, and the probability δ₀ that not even this holds."""
-        return self, Fraction(0)
+        if self._point is None:
+            return self, Fraction(0)
+        from discreet.guarantees.pure import Pure
+
+        return Pure(self._point[0]), self._point[1]
 
     def _to(self, notion: type[N]) -> N:
         """The least promise of a notion that is proved to lie above the whole profile."""
+        if self._point is not None:
+            epsilon, delta = self._point
+            if delta:
+                raise notion._no_finite()
+            return notion._of_pure(epsilon)
         raise Refused(
             f"no theorem is known here that gives a {type(self).__name__} a finite "
             f"{notion.adjective}{notion.parameter}: charge the parts it was made of one by one"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.guarantees.document import NUMBER, named
-from discreet.guarantees.guarantee import Guarantee, LossBound, N, group_size
+from discreet.guarantees.guarantee import Guarantee, LossBound, group_size
 from discreet.guarantees.notion import Notion
 from discreet.hints import spelled
 from discreet.numeric.balls import ball
@@ -66,9 +66,6 @@ class Pure(Notion, LossBound):
     def _of_zcdp(cls, rho: Fraction) -> Pure:
         """Refused, as for Gaussian noise, which may be behind ``rho``."""
         return cls._of_gaussian(rho)
-
-    def _to(self, notion: type[N]) -> N:
-        return notion._of_pure(self.epsilon0)
 
     @property
     def _point(self) -> tuple[Fraction, Fraction]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.guarantees.document import NUMBER, named
-from discreet.guarantees.guarantee import Guarantee, N, group_size, unit_interval
-from discreet.guarantees.pure import Pure
+from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
 from discreet.hints import spelled
 from discreet.numeric.balls import ball
 from discreet.numeric.bands import Atoms, Band, FloatArray, atoms, ends
@@ -55,18 +54,9 @@ class TotalVariation(Guarantee):
         """What is promised to k people together: k·t by the triangle inequality."""
         return TotalVariation(min(Fraction(1), self.tv0 * group_size(k)))
 
-    def _to(self, notion: type[N]) -> N:
-        if self.tv0:
-            raise notion._no_finite()
-        return notion(0)
-
     @property
     def _point(self) -> tuple[Fraction, Fraction]:
         return Fraction(0), self.tv0
-
-    @property
-    def _split(self) -> tuple[Pure, Fraction]:
-        return Pure(0), self.tv0
 
     @property
     def _bounded(self) -> bool:
