@@ -13,17 +13,8 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.guarantees import compose
 from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo
-from discreet.survey.card import (
-    _told_apart,
-    changed,
-    digits,
-    least_often,
-    most_often,
-    odds,
-    posterior,
-    stated,
-    sure,
-)
+from discreet.survey.card import _told_apart
+from discreet.survey.chances import digits, least_often, most_often, posterior, stated, sure
 
 LECTURE = YesNo("smoker", "Do you smoke?", truth=0.5)
 QUESTIONS = [
@@ -60,7 +51,7 @@ def test_claims_14_to_16_stand_on_the_card():
     assert "10 % becomes at most 25 %, and 50 % at most 75 %" in part.learned
     assert "the opposite send the same once in 4" in part.denied
     for r in (Fraction(1, 5), Fraction(2, 7), Fraction(99, 100)):
-        assert posterior(r, odds(LECTURE.randomizer)) == 3 * r / (1 + 2 * r)
+        assert posterior(r, LECTURE.randomizer.odds) == 3 * r / (1 + 2 * r)
     stated_prior = Questionnaire("Health", [LECTURE]).card(prior=0.2).parts[0].learned
     assert "20 % sure of your answer beforehand is at most 42.9 % sure" in stated_prior
     alone = Questionnaire("Health", [LECTURE]).card()
@@ -86,7 +77,7 @@ def test_the_odds_are_those_of_the_law(question):
         for one, other in itertools.permutations(laws(question), 2)
         for report in one
     )
-    said = odds(question.randomizer)
+    said = question.randomizer.odds
     assert worst <= said <= worst * (1 + Fraction(1, 10**9))
 
 
@@ -95,7 +86,7 @@ def test_no_report_moves_a_belief_further_than_the_card_says(question):
     """Bayes by hand: a prior on one answer, the rest spread in any of a few ways. Every posterior
     of every report is at most the printed one."""
     prior = Fraction(1, 10)
-    limit = posterior(prior, odds(question.randomizer))
+    limit = posterior(prior, question.randomizer.odds)
     assert f"at most {sure(limit)}" in Questionnaire("T", [question]).card(prior).parts[0].learned
     every = laws(question)
     for place, mine in enumerate(every[:4]):
@@ -182,17 +173,17 @@ def test_a_large_promise_is_not_composed(monkeypatch):
 def test_what_is_changed_is_told_by_the_law():
     """The printed chances are the law's. Catches a number that was typed, or rounded inward."""
     few = QUESTIONS[2].randomizer
-    text = changed(QUESTIONS[2])
+    text = QUESTIONS[2].changed()
     assert least_often(3 * few.outside) in text.lower() and most_often(few.inside) in text
     codes = QUESTIONS[5].randomizer
-    assert least_often(codes.outside) in changed(QUESTIONS[5])
-    assert "draws one of the 3 options" in changed(QUESTIONS[6])
+    assert least_often(codes.outside) in QUESTIONS[5].changed()
+    assert "draws one of the 3 options" in QUESTIONS[6].changed()
     town = ChooseOne("town", "Where?", options=["Aford", "Beeham"], epsilon=1)
     part = Questionnaire("T", [town]).card().parts[0]  # whose opposite nobody knows
     assert (
         "the other one is sent" in part.changed and "whose answer is the other one" in part.denied
     )
-    assert "0 and 10" in changed(QUESTIONS[9]) and "hours" in changed(QUESTIONS[10])
+    assert "0 and 10" in QUESTIONS[9].changed() and "hours" in QUESTIONS[10].changed()
 
 
 def test_waves_are_told():

@@ -7,9 +7,9 @@ import pytest
 
 from discreet.errors import InvalidArgument, Refused
 from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo, plan
-from discreet.survey.estimates.confidence import VarianceFunction
+from discreet.survey.estimates.confidence import Evidence, VarianceFunction
 from discreet.survey.estimates.means import from_levels
-from discreet.survey.estimates.shares import from_supports
+from discreet.survey.estimates.shares import from_evidence
 
 HALF = 0.02
 CONFIDENCE = Fraction(95, 100)
@@ -35,8 +35,8 @@ def test_surveys_of_that_size_are_that_sure(question):
         draw = np.random.default_rng(1)
         asked = draw.binomial(respondents, part, 2000)
         supports = draw.binomial(asked, p)
-        found = from_supports(
-            r, supports, asked, respondents, confidence=CONFIDENCE, about="population"
+        found = from_evidence(
+            Evidence.of(r, supports, asked), respondents, confidence=CONFIDENCE, about="population"
         )
         errors = 1.959964 * found[1]  # intervals at the ends are cut
         assert (errors.mean() == pytest.approx(HALF, rel=0.01)) == enough
@@ -133,8 +133,11 @@ def test_few_people_are_planned_by_exact_intervals():
 
     def half(people):
         counts = np.array([round(people / 2)]), np.array([people])
-        ends = from_supports(
-            question.randomizer, *counts, people, confidence=CONFIDENCE, about="population"
+        ends = from_evidence(
+            Evidence.of(question.randomizer, *counts),
+            people,
+            confidence=CONFIDENCE,
+            about="population",
         )[2]
         return np.diff(ends).item() / 2
 

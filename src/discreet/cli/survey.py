@@ -6,13 +6,13 @@ questionnaire are reported in its own terms, and a report is added to a file in 
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,54 +26,14 @@ from discreet.plot import check_installed
 if TYPE_CHECKING:
     from discreet.survey import Memory, Questionnaire
     from discreet.survey.estimates.survey_result import SurveyResult
+    from discreet.survey.questions import Question
     from discreet.survey.reports import Report
 
 
 # -- new questionnaires ----------------------------------------------------------------------------
 
 
-TEMPLATE: Final = """\
-# A questionnaire. Every answer is randomized on the respondent's own machine.
-#   discreet survey plan THIS_FILE --half-width 0.01    how many respondents it takes
-#   discreet survey page THIS_FILE                      a web page that asks it
-#   discreet survey collect THIS_FILE reports.jsonl     what the reports say
-title = "Health in our town"
-respondents = 10000             # how many are expected, for the stated errors
-# waves = 12                    # how often the same people are asked; costs add up
-# post = "https://example.org/reports"      # where the page may send reports
-
-# How much an answer may reveal is set by epsilon, or by truth: the chance that the truth is told;
-# otherwise a fair coin or die decides. truth = 0.5 for yes or no is epsilon = ln 3 = 1.0986.
-[[question]]
-name = "smoker"                 # heads a column of the reports
-kind = "yes_no"
-text = "Do you smoke?"
-truth = 0.5
-prior = 0.2                     # how sure somebody may be beforehand, for the card
-
-[[question]]
-name = "town"
-kind = "choose_one"
-text = "Where do you live?"
-options = ["Aford", "Beeham", "Ceton", "elsewhere"]     # or options_file = "towns.txt"
-epsilon = 1
-# permanent = true              # the first randomized answer is kept and sent every time
-
-[[question]]
-name = "sports"
-kind = "choose_any"
-text = "Which of these do you do?"
-options = ["football", "swimming", "chess"]
-epsilon = 1
-
-[[question]]
-name = "age"
-kind = "number"
-text = "How old are you?"
-bounds = [0, 100]
-unit = "years"
-epsilon = 1
-"""
+TEMPLATE: Final = "questionnaire.toml"  # beside this file: what a new one may look like
 
 
 @dataclass(frozen=True)
@@ -98,15 +58,10 @@ class QuestionnaireOptions:
 def written_questionnaire(asked: QuestionnaireOptions) -> str:
     """The questions given, as TOML; the template if there are none."""
     if asked == QuestionnaireOptions():
-        return TEMPLATE
-    from discreet.survey import ChooseAny, ChooseOne, Number, Questionnaire, YesNo
+        return (files("discreet.cli") / TEMPLATE).read_text("utf-8")
+    from discreet.survey import Questionnaire
+    from discreet.survey.questions import KINDS
 
-    kinds: dict[str, tuple[list[str] | None, Callable[..., Any], int]] = {
-        "--yes-no": (asked.yes_no, YesNo, 2),
-        "--choose-one": (asked.choose_one, ChooseOne, 3),
-        "--choose-any": (asked.choose_any, ChooseAny, 3),
-        "--number": (asked.number, Number, 3),
-    }
     if (asked.epsilon is None) == (asked.truth is None):
         raise InvalidArgument(
             name="--epsilon or --truth",
@@ -115,9 +70,9 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
             hint="it says how much each answer may reveal",
         )
     questions = [
-        _question(option, one, make, parts, asked)
-        for option, (given, make, parts) in kinds.items()
-        for one in given or ()
+        _question(kind, one, asked)
+        for name, kind in KINDS.items()
+        for one in getattr(asked, name, None) or ()
     ]
     for missing, there in (("--title", asked.title), ("a question such as --yes-no", questions)):
         if there is None or there == []:
@@ -141,32 +96,28 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
     return form.to_toml()
 
 
-def _question(
-    option: str, given: str, make: Callable[..., Any], parts: int, asked: QuestionnaireOptions
-) -> Any:
+def _question(kind: type[Question], given: str, asked: QuestionnaireOptions) -> Question:
+    option, parts = f"--{kind.kind.replace('_', '-')}", 3 if kind.answers else 2
     name, *rest = (part.strip() for part in given.split("=", parts - 1))
     if len(rest) != parts - 1:
         raise InvalidArgument(
             name=option,
-            expected="NAME=TEXT" if parts == 2 else "NAME=TEXT=ANSWERS",
+            expected="NAME=TEXT=ANSWERS" if kind.answers else "NAME=TEXT",
             given=InvalidArgument.describe_parameter(given),
             hint='as in "smoker=Do you smoke?" or "town=Where do you live?=Aford,Beeham"',
         )
     promise: dict[str, Any] = (
         {"truth": asked.truth} if asked.epsilon is None else {"epsilon": asked.epsilon}
     )
-    if option == "--choose-any" and asked.truth is not None:
+    if not kind.exclusive and asked.truth is not None:
         raise InvalidArgument(
-            name="--choose-any",
+            name=option,
             expected="given with --epsilon",
             given="--truth",
             hint="--truth is about one answer",
         )
-    if option == "--number":
-        lower, _, upper = rest[1].partition(":")
-        promise["bounds"] = lower.strip(), upper.strip()
-    elif parts == 3:
-        promise["options"] = _options(option, rest[1])
+    with called(option, "options"):
+        answers = kind.arguments("".join(rest[1:]))
     named = f"{option} {name}:"
     with (
         called("--truth", "truth"),
@@ -175,32 +126,10 @@ def _question(
         called(f"{named} its options", "options"),
         called(f"{named} LOWER:UPPER", "bounds", hint='as in "age=How old are you?=0:100"'),
     ):
-        return make(name, rest[0], **promise)
-
-
-def _options(option: str, given: str) -> list[str]:
-    """Options separated by commas; one that has a comma itself is in quotes.
-
-    >>> _options("--choose-one", 'Aford, "Beeham, upper part",Ceton')
-    ['Aford', 'Beeham, upper part', 'Ceton']
-    """
-    try:
-        (row,) = csv.reader([given], skipinitialspace=True, strict=True)
-    except (csv.Error, ValueError):
-        raise InvalidArgument(
-            name=option,
-            expected="options with commas between them",
-            given="quotes that do not match",
-            hint='an option with a comma is written in quotes, as in "A, B",C',
-        ) from None
-    return [answer.strip() for answer in row]
+        return kind(name, rest[0], **promise, **answers)
 
 
 # -- reading true answers --------------------------------------------------------------------------
-
-
-_LISTED = 30  # options; if there are more, the exact text is asked for
-_SHORT = {"y": "yes", "n": "no"}
 
 
 @dataclass(frozen=True)
@@ -267,8 +196,8 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
                 name="--answer", expected="NAME=ANSWER", given="something without ="
             )
         with called("the NAME in --answer", "name"):
-            kind = form[name].kind
-        if kind == "choose_any":
+            exclusive = form[name].exclusive
+        if not exclusive:
             answers.setdefault(name, []).extend([answer] if answer else [])
         elif name in answers:
             raise InvalidArgument(
@@ -285,17 +214,15 @@ def tell(words: str) -> None:
         console(sys.stderr).print(one_line(line), soft_wrap=True)
 
 
-def _asked(question: Any) -> Any:
+def _asked(question: Question) -> Any:
     """Ask until the answer is a valid one."""
     tell("")
     tell(question.text)
-    how, choices = _how(question)
-    for place, choice in enumerate(choices, start=1):
+    for place, choice in enumerate(question.choices, start=1):
         tell(f"  {place}. {choice}")
     while True:
-        print(f"{how}: ", end="", file=sys.stderr, flush=True)
-        line = _typed()
-        answer = _read_line(question, line.strip(), choices)
+        print(f"{question.prompt()}: ", end="", file=sys.stderr, flush=True)
+        answer = question.typed(_typed().strip())
         try:
             question.read(answer)
         except InvalidArgument:
@@ -323,53 +250,6 @@ def _typed() -> str:
         given="nothing, and no line of text on standard input",
         hint="nothing was randomized, sent or written",
     )
-
-
-def _how(question: Any) -> tuple[str, list[str]]:
-    """What to type, and the choices that are listed."""
-    if question.kind == "yes_no":
-        return "yes or no", []
-    if question.kind == "number":
-        unit = f" {question.unit}" if question.unit else ""
-        lower, upper = (f"{float(end):g}" for end in (question.lower, question.upper))
-        return f"a number from {lower} to {upper}{unit}", []
-    if len(question.categories) > _LISTED:
-        return "the exact text of one of the options", []
-    choices = list(question.categories)
-    if question.kind == "choose_any":
-        most = f", at most {question.most}" if question.most else ""
-        return f"the numbers of all that apply{most}, with spaces between; or nothing", choices
-    return "the number of one of them", choices
-
-
-def _read_line(question: Any, line: str, choices: list[str]) -> Any:
-    if question.kind == "yes_no":
-        return _SHORT.get(line.lower(), line)
-    if question.kind == "choose_any":
-        return _choices(line, choices) if choices else [line]
-    return _choice(line, choices)
-
-
-def _choices(line: str, choices: list[str]) -> list[str]:
-    """Numbers separated by spaces or commas, or texts separated by commas.
-
-    >>> _choices("3 1", ["golf", "chess", "tennis"]), _choices("golf, 2", ["golf", "chess"])
-    (['tennis', 'golf'], ['golf', 'chess'])
-    """
-    if line in choices and not line.isdecimal():  # a text may have commas itself
-        return [line]
-    found: list[str] = []
-    for part in filter(None, map(str.strip, line.split(","))):
-        numbered = [_choice(word, choices) for word in part.split()]
-        found += numbered if set(numbered) <= set(choices) else [part]
-    return found
-
-
-def _choice(word: str, choices: list[str]) -> str:
-    """A choice given by its number, or else the text itself."""
-    if word.isdecimal() and 1 <= int(word) <= len(choices):
-        return choices[int(word) - 1]
-    return word
 
 
 # -- what reports say ------------------------------------------------------------------------------
@@ -465,13 +345,8 @@ class EstimateOutput:
         check_outputs(places, kept=kept, new=not self.force)
         if self.plot is not None:
             check_installed()
-        for (name, path), endings in zip(places.items(), (_PICTURES, _TABLES), strict=True):
-            if path is not None and path.suffix.lower() not in endings:
-                raise InvalidArgument(
-                    name=name,
-                    expected=f"a name that ends in {' or '.join(endings)}",
-                    given=InvalidArgument.describe_parameter(str(path)),
-                )
+        check_ending("--plot", self.plot, _PICTURES)
+        check_ending("--out", self.out, _TABLES)
 
     def write(self, result: SurveyResult) -> None:
         """Write the picture and the table."""
@@ -634,24 +509,9 @@ def told_of(path: Path) -> Iterator[None]:
     raise found
 
 
-def check_questionnaire_name(path: Path) -> None:
-    """Refuse a name for a new questionnaire that does not end in .toml."""
-    _check_ending("QUESTIONNAIRE.toml", path, _TOML)
-
-
-def check_reports_name(path: Path | None) -> None:
-    """Refuse a name that ``collect`` would not recognise as a file of JSON lines."""
-    if path is not None:
-        _check_ending("--out", path, _LINES)
-
-
-def check_page_name(path: Path) -> None:
-    """Refuse a name that browsers would not open as a page."""
-    _check_ending("--out", path, _PAGES)
-
-
-def _check_ending(option: str, path: Path, endings: tuple[str, ...]) -> None:
-    if path.suffix.lower() not in endings:
+def check_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
+    """Refuse a name that other programs, or ``collect``, would not recognise."""
+    if path is not None and path.suffix.lower() not in endings:
         raise InvalidArgument(
             name=option,
             expected=f"a name that ends in {' or '.join(endings)}",
@@ -722,7 +582,7 @@ def new(
     """
     from discreet.survey import Questionnaire
 
-    check_questionnaire_name(file)
+    check_ending("QUESTIONNAIRE.toml", file, _TOML)
     check_outputs({"QUESTIONNAIRE.toml": file}, new=not force)
     text = written_questionnaire(asked)
     form = Questionnaire.from_toml(text)
@@ -764,7 +624,7 @@ def respond(
     from discreet.survey import Memory
 
     form = read_questionnaire(questionnaire)
-    check_reports_name(out)
+    check_ending("--out", out, _LINES)
     check_outputs({"--out": out, "--memory": memory}, kept=[str(questionnaire)])
     asked = _wave_of(form, wave)
     kept = None if memory is None else Memory(memory)
@@ -890,7 +750,7 @@ def page(
     form = read_questionnaire(questionnaire)
     asked = _wave_of(form, wave)
     place = questionnaire.with_suffix(".html") if out is None else out
-    check_page_name(place)
+    check_ending("--out", place, _PAGES)
     check_outputs({"--out": place}, kept=[str(questionnaire)], new=not force)
     write_page(form, place, wave=asked)
     if printed.json:

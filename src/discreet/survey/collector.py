@@ -17,17 +17,22 @@ from discreet.numeric.exact import Number, integer
 from discreet.survey import cells
 from discreet.survey.cells import Cells, Flags
 from discreet.survey.estimates.confidence import About, read_about, read_confidence
+from discreet.survey.estimates.cross_table import estimate_cross
+from discreet.survey.estimates.survey_result import SurveyResult
 from discreet.survey.estimates.tally import PairTally, Tally
 from discreet.survey.questions.question import check_form
-from discreet.survey.randomizers import Items, Randomizer
 from discreet.survey.readers import Batch, Source, read_batches
 
 if TYPE_CHECKING:
-    from discreet.survey.estimates.survey_result import SurveyResult
     from discreet.survey.questionnaire import Questionnaire
 
 
 _CONFIDENCE = Fraction(95, 100)
+_UNCHECKED: Final = {
+    "survey": "of another survey",
+    "id": "that came twice",
+    "wave": "of another wave",
+}
 
 
 class Collector:
@@ -139,18 +144,32 @@ class Collector:
         each number by itself, between 0 and 1; 0.95 if left out. ``result[name].simultaneous()``
         has intervals for all answers to a question.
         """
-        from discreet.survey.estimates.survey_result import make_result
-
-        return make_result(
-            self.questionnaire,
-            self._tallies,
-            self._pairs,
-            respondents=self._respondents,
-            set_aside=self.set_aside,
-            unchecked=self._checker.unchecked,
-            notes=(*self._checker.notes, *_first_answers(self.questionnaire, self.wave)),
-            confidence=read_confidence(confidence),
-            about=read_about(about),
+        form, sure = self.questionnaire, read_confidence(confidence)
+        counted: Any = {"confidence": sure, "about": read_about(about)}
+        return SurveyResult(
+            form.title,
+            {q.name: q.estimate(self._tallies[q.name], **counted) for q in form.questions},
+            {
+                names: estimate_cross(
+                    pairs, (form[names[0]], form[names[1]]), self._respondents, **counted
+                )
+                for names, pairs in self._pairs.items()
+            },
+            self._respondents,
+            self.set_aside,
+            float(sure),
+            counted["about"],
+            guarantee=form.guarantee,
+            cost=f"ε = {float(form.epsilon):.4g}",
+            notes=(
+                *self._checker.notes,
+                *_first_answers(form, self.wave),
+                *(
+                    f"a table had no column {name!r}, so its reports {words} were not looked for"
+                    for name, words in _UNCHECKED.items()
+                    if name in self._checker.unchecked
+                ),
+            ),
         )
 
 
@@ -378,12 +397,17 @@ class Checker:
                 rows.aside(read.missing, "incomplete")
         answers = {}
         for question in self.questionnaire.questions:
-            read = _answers(batch.columns.get(question.name), question.randomizer, batch.rows)
-            if question.randomizer.report == "bits" and _are_numbers(batch.columns, question.name):
+            randomizer, column = question.randomizer, batch.columns.get(question.name)
+            read = (
+                Cells(randomizer.blank(batch.rows), np.ones(batch.rows, np.bool_))
+                if column is None
+                else randomizer.read(column)
+            )
+            if randomizer.report == "bits" and _are_numbers(column):
                 self._note(_LOST_ZEROS.format(name=question.name))
             rows.aside(read.missing, "incomplete")
             rows.aside(read.wrong, "malformed")
-            rows.aside(_out_of_range(read.values, question.randomizer), "out of range")
+            rows.aside(randomizer.impossible(read.values), "out of range")
             answers[question.name] = read.values
         if ids is not None:
             rows.aside(ids.missing, "incomplete")
@@ -438,9 +462,8 @@ class _Rows:
         return self._counts
 
 
-def _are_numbers(columns: Mapping[str, Any], name: str) -> bool:
+def _are_numbers(column: Any) -> bool:
     """Whether a program has read a column of bits as numbers."""
-    column = columns.get(name)
     if isinstance(column, list):
         return bool(column) and all(type(cell) in (int, float) for cell in column[:100])
     if isinstance(column, np.ndarray):
@@ -451,22 +474,3 @@ def _are_numbers(columns: Mapping[str, Any], name: str) -> bool:
 
 def _present(read: Cells) -> Flags | bool:
     return True if read.missing is None else ~read.missing
-
-
-def _answers(column: Any, randomizer: Randomizer, rows: int) -> Cells:
-    bits = randomizer.report == "bits"
-    if column is None:
-        shape = (rows, randomizer.outcomes) if bits else (rows,)
-        return Cells(np.zeros(shape, np.int8 if bits else np.int64), np.ones(rows, np.bool_))
-    return cells.bits(column, randomizer.outcomes) if bits else cells.integers(column)
-
-
-def _out_of_range(values: NDArray[Any], randomizer: Randomizer) -> Flags | None:
-    """Reports that this randomizer never gives."""
-    if isinstance(randomizer, Items):  # exactly this many items are answered
-        return np.asarray(np.count_nonzero(values >= 0, axis=1) != randomizer.drawn)
-    if randomizer.report == "bits":
-        return np.any(values < 0, axis=1) if values.min(initial=0) < 0 else None
-    if values.min(initial=0) >= 0 and values.max(initial=0) < randomizer.outcomes:
-        return None
-    return np.asarray((values < 0) | (values >= randomizer.outcomes))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.numeric.decimals import text
 from discreet.survey.estimates.text import counted
-from discreet.survey.questions import Number, Question
-from discreet.survey.questions.number import plain
+from discreet.survey.questions import Question
 
 if TYPE_CHECKING:
     from discreet.survey.questionnaire import Questionnaire
@@ -68,7 +67,9 @@ def _question(form: Questionnaire, question: Question) -> str:
     why = question.why(form.respondents).splitlines()
     lines = [_cost(form, question), *(f"  {line}" for line in why)]
     if form.respondents is not None:
-        lines.append(f"  expected: {_error(question, form.respondents)}")
+        half_width = _NORMAL_95 * sqrt(question.randomizer.variance() / form.respondents)
+        people = f"at 95 % with {counted(form.respondents, 'respondent')}"
+        lines.append(f"  expected: {question.expected(half_width, people)}")
     return "\n".join(lines)
 
 
@@ -83,16 +84,3 @@ def _cost(form: Questionnaire, question: Question) -> str:
             "which reports of one person may be recognised"
         )
     return f"{cost} in each of {form.waves:,} waves, {text(once * form.waves)} in all"
-
-
-def _error(question: Question, respondents: int) -> str:
-    half_width = _NORMAL_95 * sqrt(question.randomizer.variance() / respondents)
-    people = f"at 95 % with {counted(respondents, 'respondent')}"
-    if isinstance(question, Number):
-        width = half_width * float(question.upper - question.lower)
-        unit = f" {question.unit}" if question.unit else ""
-        return f"±{width:.3g}{unit} {people} for the mean of {plain(question.lower)} to " + (
-            f"{plain(question.upper)}, at worst"
-        )
-    points = counted(float(f"{100 * half_width:.3g}"), "point")
-    return f"±{points} {people}, if the answers are evenly spread"

@@ -21,6 +21,7 @@ from urllib.parse import quote, urlsplit
 from discreet.errors import InvalidArgument
 from discreet.hints import spelled
 from discreet.numeric.exact import integer
+from discreet.survey.questions import KINDS
 from discreet.survey.questions.question import check_form
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _SCRIPTS: Final = (
     "memory",
     "answering",
 )
+_FIELDS: Final = "  // an entry for each kind of question\n"
 _UNFOLDED: Final = 4  # with more questions, their cards are folded, to be opened one by one
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]+")
 
@@ -53,7 +55,8 @@ def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
     (True, False)
     """
     wave = _read_wave(check_form(questionnaire), wave)
-    script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS)
+    fields = "".join(f"  {kind.page_field()},\n" for kind in KINDS.values())
+    script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS).replace(_FIELDS, fields)
     style = _part("style.css")
     return Template(_part("template.html")).substitute(
         policy=escape(_policy(questionnaire.post, script=script, style=style)),

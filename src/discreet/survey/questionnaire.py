@@ -56,7 +56,6 @@ MOST_WAVES: Final = 10_000
 # The tolerance of the composition's bounds: a card of ten questions takes some 50 ms. Different
 # laws are convolved one by one, so a thousand of them take seconds, once.
 _TOLERANCE: Final = 1e-3
-_CLASSES: Final = tuple(KINDS.values())
 # Reports say little even if they are intercepted, but a page sent over a plain connection can be
 # replaced on its way by one that does not randomize.
 _ADDRESS: Final = re.compile(
@@ -293,7 +292,7 @@ def _read_questions(value: object) -> tuple[Question, ...]:
             hint='as in [YesNo("smoker", "Do you smoke?", truth=0.5)]',
         )
     for place, question in enumerate(questions):
-        if not isinstance(question, _CLASSES):
+        if not isinstance(question, Question):
             raise InvalidArgument(
                 name=f"questions[{place}]",
                 expected="YesNo, ChooseOne, ChooseAny or Number",
@@ -450,8 +449,7 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
         if "options_file" in arguments:
             arguments["options"] = _read_options(arguments.pop("options_file"), folder)
         _check_keys(arguments, known, where=where, needed=_needed(kind))
-        made: Question = kind(**arguments)
-        return made
+        return kind(**arguments)
     except InvalidArgument as refusal:
         refusal.add_note(f"in {where}")
         raise

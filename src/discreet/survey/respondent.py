@@ -413,7 +413,7 @@ class RememberedAnswers:
         there = self._document["permanent"]
         found = {name: there[digest] for name, digest in self._digests.items() if digest in there}
         for name, answer in found.items():
-            self._check(could_be(self._form[name], answer))
+            self._check(self._form[name].randomizer.could_be(answer))
         return found
 
     def _read_waves(self) -> dict[str, Any]:
@@ -431,7 +431,7 @@ class RememberedAnswers:
         """Whether these answers could have been sent, with the permanent ones that are kept."""
         return (
             answers.keys() == {q.name for q in self._form.questions}
-            and all(could_be(q, answers[q.name]) for q in self._form.questions)
+            and all(q.randomizer.could_be(answers[q.name]) for q in self._form.questions)
             # both are written at once, so there is never one without the other
             and self.permanent == {name: answers[name] for name in self._digests}
         )
@@ -439,14 +439,6 @@ class RememberedAnswers:
     def _check(self, sound: bool) -> None:
         if not sound:
             raise damaged_memory(self._path)
-
-
-def could_be(question: Question, answer: object) -> bool:
-    """Whether a randomized answer has the form that reports to this question have."""
-    outcomes = question.randomizer.outcomes
-    if question.randomizer.report == "integer":
-        return type(answer) is int and 0 <= answer < outcomes
-    return isinstance(answer, str) and len(answer) == outcomes and set(answer) <= set("01-")
 
 
 def damaged_memory(path: Path) -> Refused:

@@ -12,28 +12,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from discreet.errors import InvalidArgument, Refused
 from discreet.hints import spelled
 from discreet.numeric.exact import Number, number, positive
 from discreet.survey.estimates.confidence import (
     About,
-    Evidence,
-    VarianceFunction,
-    enough,
-    normal_quantile,
     read_about,
     read_confidence,
-    score_interval,
-    share_interval,
 )
-from discreet.survey.estimates.means import as_if_more, half_step, student
 from discreet.survey.estimates.text import counted
 from discreet.survey.questionnaire import Questionnaire
-from discreet.survey.questions import ChooseOne, Question
-from discreet.survey.questions import Number as NumberQuestion
-from discreet.survey.randomizers.selection import LONGEST_ROW
+from discreet.survey.questions import Question
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,9 +114,8 @@ class SurveyPlan:
         return self.asked.questions if isinstance(self.asked, Questionnaire) else (self.asked,)
 
     def _needed(self, question: Question) -> int:
-        return respondents_needed(
-            question.randomizer, self.half_width, self.confidence, self.share, self.about
-        )
+        reach = question.reach(self.confidence, self.share, self.about)
+        return respondents_needed(reach, self.half_width)
 
     def _row(self, epsilon: Fraction) -> dict[str, Any]:
         factor = epsilon / self._epsilon
@@ -145,9 +133,12 @@ class SurveyPlan:
         needed = self.needed
         people = counted(max(needed.values()), "respondent")
         lines = [f"{people} for {points}, {self._where}, each question by itself"]
-        numbers = [q for q in self._questions if isinstance(q, NumberQuestion)]
-        if len(self._questions) > 1 or numbers:
-            lines += [f"  {q.name}: {needed[q.name]:,}{self._size(q)}" for q in self._questions]
+        sizes = {q.name: q.mean_width(self.half_width) for q in self._questions}
+        if len(sizes) > 1 or any(sizes.values()):
+            lines += [
+                f"  {name}: {needed[name]:,}" + (size and f", for its mean {size}")
+                for name, size in sizes.items()
+            ]
         lines += filter(None, map(self._better, self._questions))
         lines += ["", f"{'ε in total':>12}  {'respondents':>15}"]
         rows = {f"{float(row['epsilon']):.4g}": f"{row['respondents']:>15,}" for row in self.over()}
@@ -158,41 +149,27 @@ class SurveyPlan:
 
     @property
     def _where(self) -> str:
-        numbers = [q for q in self._questions if isinstance(q, NumberQuestion)]
+        means = [bool(q.mean_width(self.half_width)) for q in self._questions]
         if self.share is None:
-            return "at the worst share" if len(numbers) < len(self._questions) else "at worst"
-        part = f"a mean at {self.share:g} of the range" if numbers else ""
-        share = f"a share of {self.share:g}" if len(numbers) < len(self._questions) else ""
-        return "at " + " or ".join(filter(None, [share, part]))
-
-    def _size(self, question: Question) -> str:
-        """The half width of a number's mean in its own units; a point is 1/100 of the range."""
-        if not isinstance(question, NumberQuestion):
-            return ""
-        size = self.half_width * float(question.upper - question.lower)
-        return f", for its mean ±{size:.3g}{question.unit and f' {question.unit}'}"
+            return "at worst" if all(means) else "at the worst share"
+        share = "" if all(means) else f"a share of {self.share:g}"
+        mean = f"a mean at {self.share:g} of the range" if any(means) else ""
+        return "at " + " or ".join(filter(None, [share, mean]))
 
     def _better(self, question: Question) -> str:
         """A line about a mechanism that needs fewer people at this share, if there is one: the
         question's own was chosen at an even share."""
-        if not isinstance(question, ChooseOne) or question.truth or question.mechanism != "best":
-            return ""
-        fields = question.fields()
-        needed = {
-            name: self._needed(ChooseOne(question.name, question.text, **fields, mechanism=name))
-            for name in ("response", "projective", "unary")
-            if name != "unary" or question.count <= LONGEST_ROW
-        }
-        least = min(needed, key=lambda name: needed[name])
-        if needed[least] >= _WORTH * self._needed(question):
+        needed = {name: self._needed(other) for name, other in question.alternatives().items()}
+        least = min(needed, key=lambda name: needed[name], default="")
+        if not least or needed[least] >= _WORTH * self._needed(question):
             return ""
         return (
-            f"  {question.name}: its mechanism is the best at a share of 1/{question.count:,}; "
-            f'here mechanism="{least}" needs {needed[least]:,}'
+            f"  {question.name}: its mechanism is the best at a share of "
+            f'1/{question.randomizer.answers:,}; here mechanism="{least}" needs {needed[least]:,}'
         )
 
 
-def _with_epsilon(question: Any, factor: Fraction) -> Any:
+def _with_epsilon(question: Question, factor: Fraction) -> Question:
     """The question with its ε multiplied by this factor."""
     fields = {name: value for name, value in question.fields().items() if name != "truth"}
     scaled = (question.randomizer.epsilon * factor).limit_denominator(10**6)
@@ -217,12 +194,8 @@ def _read_share(value: Number) -> float:
 _MOST: Final = 10**15  # more people than have ever lived
 
 
-def respondents_needed(
-    randomizer: Any, half_width: float, confidence: Fraction, share: float | None, about: About
-) -> int:
+def respondents_needed(reached: Callable[[int], float], half_width: float) -> int:
     """The least n whose interval is narrow enough, by bisection, as widths fall with n."""
-    reach = _mean_reach if randomizer.kind == "levels" else _share_reach
-    reached = reach(randomizer, confidence, share, about)
     high = 1
     while reached(high) > half_width:
         high *= 2
@@ -236,44 +209,3 @@ def respondents_needed(
         middle = (low + high) // 2
         low, high = (middle, high) if reached(middle) > half_width else (low, middle)
     return high
-
-
-def _share_reach(
-    randomizer: Any, confidence: Fraction, share: float | None, about: About
-) -> Callable[[int], float]:
-    """Half the width of the interval of a share, for n respondents."""
-    inside, outside = randomizer.inside, randomizer.outside
-    gain, z = float(inside - outside), normal_quantile(confidence)
-    # the part of all respondents that says something about one category
-    part = randomizer.drawn / randomizer.categories if randomizer.kind == "items" else 1.0
-    drawn = 1.0 if about == "population" else 1.0 - part
-    spread = VarianceFunction.of_share(inside=inside, outside=outside, drawn=drawn)
-    least = enough(confidence)
-    at = spread.worst_share() if share is None else share
-
-    def reach(n: int) -> float:
-        if n * part * gain**2 * spread.at(at) >= least:
-            low, high = score_interval(np.array([at]), n * part, spread, z)
-            return float(high[0] - low[0]) / 2
-        asked = max(round(n * part), 1)
-        supports = round(asked * (float(outside) + gain * at))
-        counts = np.array([supports]), np.array([asked])
-        low, high = share_interval(Evidence(*counts, inside, outside, 1), spread, confidence)
-        return float(max(high[0] - at, at - low[0]))  # one end may be cut off at 0 or 1
-
-    return reach
-
-
-def _mean_reach(
-    levels: Any, confidence: Fraction, share: float | None, about: About
-) -> Callable[[int], float]:
-    """Half the width of the interval of a mean, as a share of the range."""
-    population = about == "population"
-    variance = levels.variance(share) if population else levels.own_variance()
-    more = as_if_more(0.5 if share is None else share) if population else 0.0
-
-    def reach(n: int) -> float:
-        every = variance + more / max(n - 1, 1)
-        return float(half_step(levels, n) + student(confidence, max(n, 2)) * (every / n) ** 0.5)
-
-    return reach

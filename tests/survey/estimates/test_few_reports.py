@@ -8,13 +8,14 @@ from scipy.stats import binom
 
 from discreet.survey.estimates.confidence import (
     ENOUGH,
+    Evidence,
     VarianceFunction,
     _sum_at_least,
     cut,
     normal_quantile,
     score_interval,
 )
-from discreet.survey.estimates.shares import from_supports
+from discreet.survey.estimates.shares import from_evidence
 from discreet.survey.randomizers import Items, Projective, Response, Unary, best
 
 CONFIDENCE = Fraction(95, 100)
@@ -49,7 +50,9 @@ def test_they_cover_as_stated(randomizer, n, about):
     95 %. Catches a normal curve for a handful of reports, which covers 84 to 93 % here."""
     counts = np.arange(n + 1)
     asked = np.full(n + 1, n)
-    ends = from_supports(randomizer, counts, asked, n, confidence=CONFIDENCE, about=about)[2]
+    ends = from_evidence(
+        Evidence.of(randomizer, counts, asked), n, confidence=CONFIDENCE, about=about
+    )[2]
     inside, outside = randomizer.inside, randomizer.outside
     g = 1.0 if about == "population" else 0.0
     spread = VarianceFunction.of_share(inside=inside, outside=outside, drawn=g)
@@ -76,7 +79,9 @@ def test_about_themselves_they_are_narrower():
     counts = np.array([300]), np.array([n])
     widths = {
         about: np.diff(
-            from_supports(randomizer, *counts, n, confidence=CONFIDENCE, about=about)[2]
+            from_evidence(Evidence.of(randomizer, *counts), n, confidence=CONFIDENCE, about=about)[
+                2
+            ]
         ).item()
         for about in ("population", "respondents")
     }
@@ -103,8 +108,8 @@ def test_where_chance_chose_who_was_asked():
     asked = [draw.binomial(count, part, 20_000) for count in (holders, n - holders)]
     supports = draw.binomial(asked[0], float(randomizer.inside))
     supports = supports + draw.binomial(asked[1], float(randomizer.outside))
-    ends = from_supports(
-        randomizer, supports, sum(asked), n, confidence=CONFIDENCE, about="respondents"
+    ends = from_evidence(
+        Evidence.of(randomizer, supports, sum(asked)), n, confidence=CONFIDENCE, about="respondents"
     )[2]
     assert ((ends[:, 0] <= 0.1) & (ends[:, 1] >= 0.1)).mean() >= 0.942
 
@@ -116,5 +121,7 @@ def test_far_out_the_normal_curve_needs_more():
     doubt, o = Fraction(5, 10**6), float(randomizer.outside)
     counts = np.arange(int(binom.isf(1e-14, n, o)) + 2)
     asked = np.full(counts.size, n)
-    ends = from_supports(randomizer, counts, asked, n, confidence=1 - doubt, about="population")[2]
+    ends = from_evidence(
+        Evidence.of(randomizer, counts, asked), n, confidence=1 - doubt, about="population"
+    )[2]
     assert binom.pmf(counts, n, o)[ends[:, 0] > 0].sum() <= 1.2 * float(doubt) / 2

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.survey import ChooseAny, ChooseOne, Collector, Number, Questionnaire, YesNo
-from discreet.survey.estimates.confidence import normal_quantile
-from discreet.survey.estimates.shares import from_supports
+from discreet.survey.estimates.confidence import Evidence, normal_quantile
+from discreet.survey.estimates.shares import from_evidence
 from discreet.survey.randomizers import Items, Projective, Response, Unary
 from discreet.testing import seeded
 
@@ -71,13 +71,15 @@ def test_intervals_of_shares_cover(kind, about):
     supports, asked = simulated(randomizer, share, n, about, draw)
 
     def coverage(confidence):
-        found = from_supports(randomizer, supports, asked, n, confidence=confidence, about=about)
+        found = from_evidence(
+            Evidence.of(randomizer, supports, asked), n, confidence=confidence, about=about
+        )
         return covered(found[2], share)
 
     assert within(coverage(CONFIDENCE))
     assert not within(coverage(scaled(0.9))) and not within(coverage(scaled(1.1)))
-    values, errors, _ = from_supports(
-        randomizer, supports, asked, n, confidence=CONFIDENCE, about=about
+    values, errors, _ = from_evidence(
+        Evidence.of(randomizer, supports, asked), n, confidence=CONFIDENCE, about=about
     )
     # unbiased (six standard errors of the mean), and the errors stated are those made (5 %)
     assert abs(values.mean() - share) < 6 * values.std() / SURVEYS**0.5
@@ -120,8 +122,8 @@ def test_any_counts_give_ordered_ends(some, others, kind):
     randomizer, _ = RANDOMIZERS[kind]
     counts = np.array([some]), np.array([some + others])
     for about in ("population", "respondents"):
-        _, errors, ends = from_supports(
-            randomizer, *counts, some + others, confidence=CONFIDENCE, about=about
+        _, errors, ends = from_evidence(
+            Evidence.of(randomizer, *counts), some + others, confidence=CONFIDENCE, about=about
         )
         assert ends[0, 0] < ends[0, 1] and errors[0] > 0
 

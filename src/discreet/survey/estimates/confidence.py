@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
 from discreet.numeric.exact import Number, probability
-from discreet.survey.randomizers.randomizer import Counts
+from discreet.survey.randomizers.randomizer import Counts, Randomizer
 
 About: TypeAlias = Literal["population", "respondents"]
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -157,6 +157,11 @@ class Evidence:
     inside: Fraction
     outside: Fraction
     answers: int
+
+    @classmethod
+    def of(cls, randomizer: Randomizer, supports: Counts, asked: Counts) -> Evidence:
+        """The evidence of reports that this randomizer made."""
+        return cls(supports, asked, randomizer.inside, randomizer.outside, len(supports))
 
     def some(self, chosen: NDArray[np.intp]) -> Evidence:
         """The evidence about some of the answers, which were chosen from all of them."""

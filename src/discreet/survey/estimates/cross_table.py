@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
 
@@ -125,21 +125,37 @@ class Gate:
         return self.inside - self.outside
 
 
+class Answered(Protocol):
+    """What a cross table needs of a question."""
+
+    name: str
+    exclusive: ClassVar[bool]
+
+    @property
+    def categories(self) -> Sequence[str]: ...
+
+
 def estimate_cross(
     pairs: PairTally,
-    names: tuple[str, str],
-    labels: tuple[Sequence[str], Sequence[str]],
+    questions: tuple[Answered, Answered],
     respondents: int,
     *,
     confidence: Fraction,
     about: About,
-    exclusive: bool,
 ) -> CrossTable:
     """The cross table from the pairs that were counted."""
+    first, second = questions
     gates = _gate(pairs.first), _gate(pairs.second)
     found = from_pairs(*gates, pairs.read(), respondents, confidence=confidence, about=about)
     return CrossTable(
-        names, *labels, *found, respondents, float(confidence), about, exclusive=exclusive
+        (first.name, second.name),
+        first.categories,
+        second.categories,
+        *found,
+        respondents,
+        float(confidence),
+        about,
+        exclusive=first.exclusive and second.exclusive,
     )
 
 

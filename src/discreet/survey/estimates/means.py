@@ -25,6 +25,7 @@ people can show a mean that is made by far fewer than one in n of a population.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nan, sqrt
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.release.text import text
 from discreet.survey.estimates.confidence import (
     About,
     FloatArray,
@@ -40,7 +42,9 @@ from discreet.survey.estimates.confidence import (
     cut,
     score_interval,
 )
+from discreet.survey.estimates.estimate import Estimate, table_of
 from discreet.survey.estimates.tally import Tally
+from discreet.survey.estimates.text import decimals
 from discreet.survey.randomizers import Levels
 
 _MORE: Final = 3  # answers added at each end of the range
@@ -48,11 +52,9 @@ _MORE: Final = 3  # answers added at each end of the range
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.plot import Plot
-
 
 @dataclass(frozen=True, repr=False)
-class MeanEstimate:
+class MeanEstimate(Estimate):
     """The mean answer to a question about a number, in its own units.
 
     ``value`` is unbiased for answers on the question's steps, so it may lie outside the bounds.
@@ -72,46 +74,45 @@ class MeanEstimate:
 
     def to_arrow(self) -> pa.Table:
         """A table with one row."""
-        import pyarrow as pa
+        numbers = self.value, self.standard_error, *self.interval
+        return table_of(self.name, ["mean"], *([each] for each in numbers))
 
-        return pa.table(
-            {
-                "question": pa.array([self.name], pa.string()),
-                "answer": pa.array(["mean"], pa.string()),
-                "estimate": [self.value],
-                "standard_error": [self.standard_error],
-                "low": [self.interval[0]],
-                "high": [self.interval[1]],
-            }
-        )
+    def rows(self) -> Iterator[tuple[str, str, str]]:
+        """The mean in its units."""
+        low, high = self.interval
+        digits = decimals((high - low) / 2)
+        unit = f" {text(self.unit)}" if self.unit else ""
+        value, *ends = (f"{each:,.{digits}f}" for each in (self.value, low, high))
+        yield "mean", f"{value}{unit}", f"{' … '.join(ends)}{unit}"
 
-    def plot(self) -> Plot:
-        """Draw the mean with its interval, within the bounds."""
-        from discreet.survey.estimates.plot import draw_mean
+    def chart(self, most: int) -> tuple[Any, str]:
+        """A point within the bounds of the question."""
+        from discreet.survey.estimates.plot import point
 
-        return draw_mean(self)
-
-    def __repr__(self) -> str:
-        from discreet.survey.estimates.text import mean_text
-
-        return mean_text(self)
+        return point(self), ""
 
 
 def estimate_mean(
-    question: Any, tally: Tally, *, confidence: Fraction, about: About
+    name: str,
+    lower: float,
+    width: float,
+    unit: str,
+    tally: Tally,
+    *,
+    confidence: Fraction,
+    about: About,
 ) -> MeanEstimate:
-    """The mean from the levels that were counted."""
+    """The mean from the levels that were counted, of a range that begins at ``lower``."""
     levels, n = cast(Levels, tally.randomizer), tally.respondents
     found = from_levels(levels, tally.counts, n, confidence=confidence, about=about)
     share, variance, (low, high) = (part.tolist() for part in found)
-    lower, width = float(question.lower), float(question.upper - question.lower)
     return MeanEstimate(
-        question.name,
+        name,
         lower + width * share,
         width * sqrt(variance / n) if n else inf,
         (lower + width * low, lower + width * high),
         width**2 * variance,
-        question.unit,
+        unit,
         (lower, lower + width),
         n,
         float(confidence),
@@ -212,3 +213,18 @@ def student(confidence: Fraction, n: int) -> float:
     from scipy.special import stdtrit
 
     return float(-stdtrit(n - 1, float((1 - confidence) / 2)))
+
+
+def mean_reach(
+    levels: Levels, confidence: Fraction, share: float | None, about: About
+) -> Callable[[int], float]:
+    """Half the width of the interval of a mean, as a part of the range, for n respondents."""
+    population = about == "population"
+    variance = levels.variance(share) if population else levels.own_variance()
+    more = as_if_more(0.5 if share is None else share) if population else 0.0
+
+    def reach(n: int) -> float:
+        every = variance + more / max(n - 1, 1)
+        return float(half_step(levels, n) + student(confidence, max(n, 2)) * (every / n) ** 0.5)
+
+    return reach

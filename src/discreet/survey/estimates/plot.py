@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.plot import Plot, altair, dressed
 from discreet.release.text import text
-from discreet.survey.estimates.text import people
+from discreet.survey.estimates.text import counted
 
 if TYPE_CHECKING:
     from discreet.survey.estimates.cross_table import CrossTable
+    from discreet.survey.estimates.estimate import Estimate
     from discreet.survey.estimates.means import MeanEstimate
     from discreet.survey.estimates.shares import Shares
     from discreet.survey.estimates.survey_result import SurveyResult
@@ -24,28 +25,19 @@ _WIDTH, _BAR = 520, 22
 _NO_WIDTH: Final = "\u200b"  # has no width, and makes equal labels different
 
 
-def draw_shares(shares: Shares) -> Plot:
-    """Bars to the right, labels on the left."""
-    shown, note = _shown(shares, _MOST)
-    subtitle = [_subtitle(shown), note] if note else _subtitle(shown)
-    return Plot(dressed(_bars(shown), text(shares.name), subtitle))
-
-
-def draw_mean(mean: MeanEstimate) -> Plot:
-    """A point within the bounds of the question."""
-    return Plot(dressed(_point(mean), text(mean.name), _subtitle(mean)))
+def draw(estimate: Estimate) -> Plot:
+    """The estimates for one question."""
+    chart, note = estimate.chart(_MOST)
+    subtitle = [_subtitle(estimate, unbiased=False), note] if note else _subtitle(estimate)
+    return Plot(dressed(chart, text(estimate.name), subtitle))
 
 
 def draw_all(result: SurveyResult) -> Plot:
     """All questions, one below the other."""
     alt = altair()
 
-    from discreet.survey.estimates.means import MeanEstimate
-
-    def part(name: str, estimate: Shares | MeanEstimate) -> Any:
-        chart, note = (
-            (_point(estimate), "") if isinstance(estimate, MeanEstimate) else _largest(estimate)
-        )
+    def part(name: str, estimate: Estimate) -> Any:
+        chart, note = estimate.chart(_MOST_EACH)
         head = alt.TitleParams(
             text(name),
             subtitle=note,
@@ -59,11 +51,6 @@ def draw_all(result: SurveyResult) -> Plot:
 
     parts = [part(*each) for each in result.estimates.items()]
     return Plot(dressed(alt.vconcat(*parts, spacing=24), text(result.title), _subtitle(result)))
-
-
-def _largest(shares: Shares) -> tuple[Any, str]:
-    shown, note = _shown(shares, _MOST_EACH)
-    return _bars(shown), note
 
 
 def draw_cross(table: CrossTable) -> Plot:
@@ -97,19 +84,8 @@ def draw_cross(table: CrossTable) -> Plot:
     return Plot(dressed(facets, f"{first} and {second}", _subtitle(table)))
 
 
-def _shown(shares: Shares, most: int) -> tuple[Shares, str]:
-    """The shares that are drawn, and a caveat: the largest of many are too large on average."""
-    if len(shares) > most:
-        shares = shares.top(most)
-    if not shares.together:
-        return shares, ""
-    many = f"the largest {len(shares)} of {shares.answers:,}, " if len(shares) > 1 else ""
-    return shares, (
-        f"{many}too large on average; intervals for all {shares.answers:,} answers at once"
-    )
-
-
-def _bars(shown: Shares) -> Any:
+def bars(shown: Shares) -> Any:
+    """Bars to the right, labels on the left."""
     alt = altair()
 
     points = [
@@ -138,10 +114,10 @@ def _layers(axis: dict[str, Any], **data: Any) -> Any:
         alt.Tooltip("low:Q", format=".2%"),
         alt.Tooltip("high:Q", format=".2%"),
     ]
-    bars = alt.Chart().mark_bar(color=_BLUE)
+    shares = alt.Chart().mark_bar(color=_BLUE)
     errors = alt.Chart().mark_errorbar(color=_DARK, thickness=1.5, ticks=_TICKS)
     return alt.layer(
-        bars.encode(y=label, x=alt.X("value:Q", **axis), tooltip=tips),
+        shares.encode(y=label, x=alt.X("value:Q", **axis), tooltip=tips),
         errors.encode(y=label, x=alt.X("low:Q", **axis), x2="high:Q"),
         **data,
     )
@@ -157,12 +133,13 @@ def _share_axis() -> dict[str, Any]:
     }
 
 
-def _point(mean: MeanEstimate) -> Any:
+def point(mean: MeanEstimate) -> Any:
+    """A point within the bounds of the question."""
     alt = altair()
 
     low, high = mean.interval
-    point = {"axis": "mean", "value": mean.value, "low": low, "high": high}
-    data = alt.InlineData(values=[point])
+    one = {"axis": "mean", "value": mean.value, "low": low, "high": high}
+    data = alt.InlineData(values=[one])
     axis: dict[str, Any] = {
         "title": text(mean.unit) or None,
         "scale": alt.Scale(domain=list(mean.bounds), nice=False),
@@ -177,11 +154,10 @@ def _point(mean: MeanEstimate) -> Any:
     ).properties(width=_WIDTH, height=alt.Step(2 * _BAR))
 
 
-def _subtitle(estimate: Shares | MeanEstimate | CrossTable | SurveyResult) -> str:
-    words = f"{people(estimate.respondents)}, {100 * estimate.confidence:g} % intervals"
-    about = f"{words} about the {estimate.about}"
-    chosen = getattr(estimate, "together", False)  # the largest are not unbiased
-    return about if chosen else f"{about}; the estimates are unbiased"
+def _subtitle(estimate: Estimate | CrossTable | SurveyResult, unbiased: bool = True) -> str:
+    people = counted(estimate.respondents, "respondent")
+    about = f"{people}, {100 * estimate.confidence:g} % intervals about the {estimate.about}"
+    return f"{about}; the estimates are unbiased" if unbiased else about
 
 
 def _different(labels: Any) -> list[str]:

@@ -10,7 +10,7 @@ at once, and so for the largest of them, there are ``simultaneous`` intervals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -28,18 +28,22 @@ from discreet.survey.estimates.confidence import (
     FloatArray,
     VarianceFunction,
     cut,
+    enough,
+    normal_quantile,
+    score_interval,
     share_interval,
 )
+from discreet.survey.estimates.estimate import Estimate, table_of
 from discreet.survey.estimates.tally import Tally
+from discreet.survey.estimates.text import MOST_ANSWERS, percent, short
+from discreet.survey.randomizers.randomizer import Randomizer
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.plot import Plot
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shares:
+class Shares(Estimate):
     """The share of each answer to a question.
 
     ``values`` are unbiased, so they may lie below 0 or above 1 and need not add up to 1.
@@ -141,30 +145,42 @@ class Shares:
 
     def to_arrow(self) -> pa.Table:
         """A table with one row for each answer."""
-        import pyarrow as pa
+        low, high = map(np.ascontiguousarray, self.intervals.T)
+        return table_of(self.name, list(self.labels), self.values, self.standard_errors, low, high)
 
-        low, high = self.intervals.T
-        return pa.table(
-            {
-                "question": pa.array([self.name] * len(self), pa.string()),
-                "answer": pa.array(list(self.labels), pa.string()),
-                "estimate": self.values,
-                "standard_error": self.standard_errors,
-                "low": np.ascontiguousarray(low),
-                "high": np.ascontiguousarray(high),
-            }
-        )
+    @property
+    def at_once(self) -> int:
+        """How many answers the intervals hold for at once, as they are printed."""
+        return self.answers if self.together or len(self) > MOST_ANSWERS else 0
 
-    def plot(self) -> Plot:
-        """Draw the shares with their intervals."""
-        from discreet.survey.estimates.plot import draw_shares
+    def rows(self) -> Iterator[tuple[str, str, str]]:
+        """All answers; of many, the largest that were surely given."""
+        many = len(self) > MOST_ANSWERS
+        found = self.found() if many else self
+        shown = found.top(MOST_ANSWERS) if many else self
+        for label, value, (low, high) in zip(
+            shown.labels, shown.values.tolist(), shown.intervals.tolist(), strict=True
+        ):
+            half = (high - low) / 2
+            yield (
+                short(label),
+                percent(value, half),
+                f"{percent(low, half)} … {percent(high, half)}",
+            )
+        if left := len(found) - len(shown):
+            yield f"… and {left:,} smaller one{'s' * (left > 1)}", "", ""
+        if hidden := len(self) - len(found):
+            least = min(float(self.noise.max()), 1.0)
+            yield f"{hidden:,} that may be noise alone", f"≤ {percent(least, least)}", ""
 
-        return draw_shares(self)
+    def chart(self, most: int) -> tuple[Any, str]:
+        """A bar for each share; the largest of many, which are too large on average."""
+        from discreet.survey.estimates.plot import bars
 
-    def __repr__(self) -> str:
-        from discreet.survey.estimates.text import shares_text
-
-        return shares_text(self)
+        shown = self.top(most) if len(self) > most else self
+        many = f"the largest {len(shown)} of {self.answers:,}, " if len(shown) > 1 else ""
+        note = f"{many}too large on average; intervals for all {self.answers:,} answers at once"
+        return bars(shown), note if shown.together else ""
 
 
 @dataclass(frozen=True)
@@ -186,24 +202,10 @@ def estimate_shares(
     exclusive: bool,
 ) -> Shares:
     """Shares from the supports that were counted."""
-    evidence = _evidence(tally.randomizer, tally.supports, tally.asked)
+    evidence = Evidence.of(tally.randomizer, tally.supports, tally.asked)
     found = from_evidence(evidence, tally.respondents, confidence=confidence, about=about)
     facts = tally.respondents, float(confidence), about
     return Shares(name, labels, *found, *facts, exclusive=exclusive, evidence=evidence)
-
-
-def from_supports(
-    randomizer: Any,
-    supports: NDArray[np.int64],
-    asked: NDArray[np.int64],
-    respondents: int,
-    *,
-    confidence: Fraction,
-    about: About,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Values, standard errors and intervals, from N of m reports that support each answer."""
-    evidence = _evidence(randomizer, supports, asked)
-    return from_evidence(evidence, respondents, confidence=confidence, about=about)
 
 
 def from_evidence(
@@ -225,8 +227,29 @@ def from_evidence(
     return values, errors, cut(*ends)
 
 
-def _evidence(randomizer: Any, supports: NDArray[np.int64], asked: NDArray[np.int64]) -> Evidence:
-    return Evidence(supports, asked, randomizer.inside, randomizer.outside, len(supports))
+def share_reach(
+    randomizer: Randomizer, confidence: Fraction, share: float | None, about: About
+) -> Callable[[int], float]:
+    """Half the width of the interval of a share, for n respondents; at the worst if none is
+    given."""
+    inside, outside, part = randomizer.inside, randomizer.outside, randomizer.part
+    gain, z = float(inside - outside), normal_quantile(confidence)
+    drawn = 1.0 if about == "population" else 1.0 - part
+    spread = VarianceFunction.of_share(inside=inside, outside=outside, drawn=drawn)
+    least = enough(confidence)
+    at = spread.worst_share() if share is None else share
+
+    def reach(n: int) -> float:
+        if n * part * gain**2 * spread.at(at) >= least:
+            low, high = score_interval(np.array([at]), n * part, spread, z)
+            return float(high[0] - low[0]) / 2
+        asked = max(round(n * part), 1)
+        supports = round(asked * (float(outside) + gain * at))
+        counts = np.array([supports]), np.array([asked])
+        low, high = share_interval(Evidence(*counts, inside, outside, 1), spread, confidence)
+        return float(max(high[0] - at, at - low[0]))  # one end may be cut off at 0 or 1
+
+    return reach
 
 
 # -- projection to proper shares -------------------------------------------------------------------

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Guarantee
 from discreet.hints import meant
 from discreet.survey.estimates.confidence import About
-from discreet.survey.estimates.cross_table import CrossTable, estimate_cross
-from discreet.survey.estimates.means import MeanEstimate, estimate_mean
-from discreet.survey.estimates.shares import Shares, estimate_shares
-from discreet.survey.estimates.tally import PairTally, Tally
+from discreet.survey.estimates.cross_table import CrossTable
+from discreet.survey.estimates.estimate import Estimate
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
     from discreet.plot import Plot
-    from discreet.survey.questionnaire import Questionnaire
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +29,7 @@ class SurveyResult:
     """
 
     title: str
-    estimates: Mapping[str, Shares | MeanEstimate]
+    estimates: Mapping[str, Estimate]
     tables: Mapping[tuple[str, str], CrossTable]
     respondents: int
     set_aside: Mapping[str, int]
@@ -43,7 +39,7 @@ class SurveyResult:
     cost: str = field(kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
 
-    def __getitem__(self, name: str) -> Shares | MeanEstimate:
+    def __getitem__(self, name: str) -> Estimate:
         """The estimates for one question."""
         if name not in self.estimates:
             raise InvalidArgument(
@@ -99,69 +95,3 @@ class SurveyResult:
         from discreet.survey.estimates.text import result_text
 
         return result_text(self)
-
-
-def make_result(
-    form: Questionnaire,
-    tallies: Mapping[str, Tally],
-    pairs: Mapping[tuple[str, str], PairTally],
-    *,
-    respondents: int,
-    set_aside: Mapping[str, int],
-    unchecked: set[str],
-    notes: tuple[str, ...],
-    confidence: Fraction,
-    about: About,
-) -> SurveyResult:
-    """The result from what a collector counted."""
-
-    def estimate(question: Any) -> Shares | MeanEstimate:
-        tally = tallies[question.name]
-        if question.kind == "number":
-            return estimate_mean(question, tally, confidence=confidence, about=about)
-        return estimate_shares(
-            question.name,
-            question.categories,
-            tally,
-            confidence=confidence,
-            about=about,
-            exclusive=question.kind != "choose_any",
-        )
-
-    def table(first: str, second: str) -> CrossTable:
-        questions = form[first], form[second]
-        return estimate_cross(
-            pairs[first, second],
-            (first, second),
-            (questions[0].categories, questions[1].categories),
-            respondents,
-            confidence=confidence,
-            about=about,
-            exclusive=all(question.kind != "choose_any" for question in questions),
-        )
-
-    return SurveyResult(
-        form.title,
-        {question.name: estimate(question) for question in form.questions},
-        {pair: table(*pair) for pair in pairs},
-        respondents,
-        set_aside,
-        float(confidence),
-        about,
-        guarantee=form.guarantee,
-        cost=f"ε = {float(form.epsilon):.4g}",
-        notes=(*notes, *_notes(unchecked)),
-    )
-
-
-def _notes(unchecked: set[str]) -> tuple[str, ...]:
-    missing = {
-        "survey": "of another survey",
-        "id": "that came twice",
-        "wave": "of another wave",
-    }
-    return tuple(
-        f"a table had no column {name!r}, so its reports {words} were not looked for"
-        for name, words in missing.items()
-        if name in unchecked
-    )

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import Refused
-from discreet.survey.randomizers import Levels, Randomizer
-from discreet.survey.randomizers.randomizer import Counts
+from discreet.survey.randomizers.randomizer import Counts, Randomizer
 
 
 @dataclass(eq=False)
@@ -33,9 +32,7 @@ class Tally:
     counts: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        bits = self.randomizer.report == "bits"
-        empty = np.empty((0, self.randomizer.outcomes), np.int8) if bits else np.empty(0, np.int64)
-        self.counts = self.randomizer.counts(empty)
+        self.counts = self.randomizer.counts(self.randomizer.blank(0))
 
     def add(self, reports: NDArray[Any]) -> None:
         """Count some reports."""
@@ -85,7 +82,7 @@ class PairTally:
                 f"a cross table of {shape[0]:,} by {shape[1]:,} different reports is too large, "
                 f"{_MOST_CELLS:,} cells are the most: ask one of the questions with fewer options"
             )
-        if isinstance(self.first, Levels) or isinstance(self.second, Levels):
+        if not (self.first.crossable and self.second.crossable):
             raise Refused(
                 "a cross table is about answers to choose from, not about numbers: ask for the "
                 "number as a choice among ranges"
@@ -112,10 +109,8 @@ class PairTally:
 
     def read(self) -> tuple[Counts, Counts, Counts, Counts]:
         """J, N, M and m: how many support both, the first, the second, or say something on both."""
-        rows = [_along(self.counts.T, how, self.first).T for how in (_supports, _asked)]
-        both, left = (_along(rows[0], how, self.second) for how in (_supports, _asked))
-        right, size = (_along(rows[1], how, self.second) for how in (_supports, _asked))
-        return both, left, right, size
+        supported, asked = _along(self.counts.T, self.first)
+        return *_along(supported.T, self.second), *_along(asked.T, self.second)
 
 
 def _features(randomizer: Randomizer) -> int:
@@ -128,15 +123,11 @@ def _indicators(reports: NDArray[Any], randomizer: Randomizer) -> NDArray[np.flo
     return np.hstack([reports == 1, reports >= 0]).astype(np.float32)
 
 
-def _supports(counts: Counts, randomizer: Randomizer) -> Counts:
-    return randomizer.supports_of(counts)
-
-
-def _asked(counts: Counts, randomizer: Randomizer) -> Counts:
-    return randomizer.asked_of(counts)
-
-
-def _along(counts: Counts, how: Any, randomizer: Randomizer) -> Counts:
-    """What a randomizer reads from each row of counts."""
+def _along(counts: Counts, randomizer: Randomizer) -> tuple[Counts, Counts]:
+    """What a randomizer reads from each row of counts: supports, and how many were asked."""
     shape = (2, -1) if randomizer.report == "bits" else (-1,)
-    return np.array([how(row.reshape(shape), randomizer) for row in counts])
+    rows = [row.reshape(shape) for row in counts]
+    return (
+        np.array([randomizer.supports_of(row) for row in rows]),
+        np.array([randomizer.asked_of(row) for row in rows]),
+    )

@@ -23,17 +23,7 @@ function field(question, number) {
 }
 
 const makers = {
-  yes_no: (question, id) => oneOf(["Yes", "No"], id, (place) => 1 - place),
-  choose_one({ options }, id) {
-    if (!Array.isArray(options)) return numbered(options, id);
-    return options.length > LISTED ? oneSearched(options, id) : oneOf(options, id, (place) => place);
-  },
-  choose_any({ options, most }, id) {
-    const limit = most ?? options.length;
-    return options.length > 2 * LISTED
-      ? anySearched(options, id, limit) : anyOf(options, id, limit);
-  },
-  number: measured,
+  // an entry for each kind of question
 };
 
 // -- one of the options ---------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from discreet.survey.questions.number import Number
 from discreet.survey.questions.question import Question
 from discreet.survey.questions.yes_no import YesNo
 
-KINDS = {kind.kind: kind for kind in (YesNo, ChooseOne, ChooseAny, Number)}
+_KINDS: tuple[type[Question], ...] = (YesNo, ChooseOne, ChooseAny, Number)
+KINDS = {kind.kind: kind for kind in _KINDS}
 
 __all__ = ["KINDS", "ChooseAny", "ChooseOne", "Number", "Question", "YesNo"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Final
 
@@ -12,17 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument
 from discreet.hints import spelled
-from discreet.lazy import cached_property
 from discreet.numeric.exact import Number, integer
 from discreet.survey.questions.question import (
+    Question,
     array_of,
-    given,
     named,
     read_mechanism,
-    read_name,
     read_options,
-    read_promise,
-    read_text,
     wrong,
 )
 from discreet.survey.randomizers.items import Items
@@ -32,10 +28,16 @@ from discreet.survey.randomizers.unary import Unary
 
 MOST_TICKS: Final = 1 << 16  # a report has one character for each
 _MECHANISMS: Final = ("best", "unary", "items")
+_FIELD: Final = """\
+choose_any({ options, most }, id) {
+    const limit = most ?? options.length;
+    return options.length > 2 * LISTED
+      ? anySearched(options, id, limit) : anyOf(options, id, limit);
+  }"""
 
 
 @dataclass(frozen=True, init=False)
-class ChooseAny:
+class ChooseAny(Question):
     """Any of the ``options``, at most ``most`` of them if that is given.
 
     ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
@@ -54,6 +56,7 @@ class ChooseAny:
     """
 
     kind: ClassVar[str] = "choose_any"
+    exclusive: ClassVar[bool] = False
     name: str
     text: str
     options: tuple[str, ...] = field(repr=False)
@@ -76,10 +79,8 @@ class ChooseAny:
         prior: Number | None = None,
         permanent: bool = False,
     ) -> None:
-        self.__dict__.update(name=read_name(name), text=read_text(text, name="text"))
-        promise = read_promise(epsilon, None, prior, permanent)._asdict()
-        del promise["truth"]
-        self.__dict__.update(promise, options=_read_ticks(options))
+        super().__init__(name, text, epsilon=epsilon, prior=prior, permanent=permanent)
+        self.__dict__["options"] = _read_ticks(options)
         self.__dict__["most"] = _read_most(most, len(self.options))
         self.__dict__["mechanism"] = read_mechanism(mechanism, _MECHANISMS)
         if mechanism == "unary" and self.most is None:
@@ -91,13 +92,8 @@ class ChooseAny:
             )
         _ = self.randomizer  # a promise that cannot be kept is refused here
 
-    @property
-    def truth(self) -> None:
-        """The lecture's q is about one answer; a list of ticks has an ε."""
-        return None
-
-    @cached_property
-    def _chosen(self) -> Choice | Randomizer:
+    def choose(self) -> Choice | Randomizer:
+        """The mechanism that was named, or the best."""
         count = len(self.options)
         assert self.epsilon is not None
         if self.mechanism == "best":
@@ -107,28 +103,9 @@ class ChooseAny:
         return Items(categories=count, epsilon=self.epsilon)
 
     @property
-    def randomizer(self) -> Randomizer:
-        """The mechanism that was named, or the best."""
-        chosen = self._chosen
-        return chosen.randomizer if isinstance(chosen, Choice) else chosen
-
-    def why(self, respondents: int | None = None) -> str:
-        """Which mechanism it is, and why. The same one is best however many answer. With
-        ``respondents``, the number expected, errors are given in points; without it, as the
-        variance of one answer."""
-        chosen = self._chosen
-        if isinstance(chosen, Choice):
-            return str(replace(chosen, respondents=respondents))
-        return f"{chosen.name}, as asked for"
-
-    @property
     def categories(self) -> tuple[str, ...]:
         """The options."""
         return self.options
-
-    @cached_property
-    def _codes(self) -> dict[str, int]:
-        return {option: code for code, option in enumerate(self.options)}
 
     def read(self, answer: object) -> NDArray[np.bool_]:
         """``answer``, the list of options that apply, as a row of ticks; it may be empty."""
@@ -137,7 +114,7 @@ class ChooseAny:
         other = isinstance(answer, str | Mapping) or getattr(answer, "ndim", 1) != 1
         if other or not isinstance(answer, Collection):
             raise wrong("a list of the options that apply, which may be empty", answer=answer)
-        places = [self._codes.get(each, -1) if isinstance(each, str) else -1 for each in answer]
+        places = [self.codes.get(each, -1) if isinstance(each, str) else -1 for each in answer]
         if -1 in places or len(set(places)) < len(places):
             among = named(self.options)
             raise wrong(f"a list of the options that apply, each once{among}", answer=answer)
@@ -164,21 +141,36 @@ class ChooseAny:
             raise wrong(f"at most {self.most} of the options for each person", answer=column)
         return ticks
 
-    def fields(self) -> dict[str, Any]:
-        """The arguments it was made from."""
-        mechanism = None if self.mechanism == "best" else self.mechanism
-        return given(
-            options=self.options,
-            most=self.most,
-            mechanism=mechanism,
-            epsilon=self.epsilon,
-            prior=self.prior,
-            permanent=self.permanent,
-        )
+    @staticmethod
+    def page_field() -> str:
+        """Boxes to tick, or a search in a long list."""
+        return _FIELD
 
     def document(self) -> dict[str, Any]:
         """For the page and the collector."""
         return {"options": list(self.options), "most": self.most}
+
+    def prompt(self) -> str:
+        """What to type."""
+        if not self.choices:
+            return super().prompt()
+        most = f", at most {self.most}" if self.most else ""
+        return f"the numbers of all that apply{most}, with spaces between; or nothing"
+
+    def typed(self, line: str) -> list[str]:
+        """Numbers separated by spaces or commas, or texts separated by commas.
+
+        >>> sports = ChooseAny("s", "Which?", options=["golf", "chess", "tennis"], epsilon=1)
+        >>> sports.typed("3 1"), sports.typed("golf, 2")
+        (['tennis', 'golf'], ['golf', 'chess'])
+        """
+        if not self.choices or (line in self.choices and not line.isdecimal()):
+            return [line]  # a text may have commas itself
+        found: list[str] = []
+        for part in filter(None, map(str.strip, line.split(","))):
+            numbered = [super(ChooseAny, self).typed(word) for word in part.split()]
+            found += numbered if set(numbered) <= set(self.choices) else [part]
+        return found
 
 
 def _read_ticks(value: object) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Final
 
@@ -15,30 +15,32 @@ from discreet.hints import spelled
 from discreet.lazy import cached_property
 from discreet.numeric.exact import Number
 from discreet.survey.questions.question import (
-    Promise,
+    Question,
     array_of,
-    codes,
-    given,
     looked_up,
     named,
+    read_codes,
     read_mechanism,
-    read_name,
     read_options,
-    read_promise,
-    read_text,
     wrong,
 )
 from discreet.survey.randomizers.projective import Projective
 from discreet.survey.randomizers.randomizer import Randomizer
 from discreet.survey.randomizers.response import Response
-from discreet.survey.randomizers.selection import Choice, best
+from discreet.survey.randomizers.selection import LONGEST_ROW, Choice, best
 from discreet.survey.randomizers.unary import Unary
 
 _MECHANISMS: Final = ("best", "response", "unary", "projective")
+_FIELD: Final = """\
+choose_one({ options }, id) {
+    if (!Array.isArray(options)) return numbered(options, id);
+    return options.length > LISTED ? oneSearched(options, id) \
+: oneOf(options, id, (place) => place);
+  }"""
 
 
 @dataclass(frozen=True, init=False)
-class ChooseOne:
+class ChooseOne(Question):
     """One of the options: texts, or a number of them (then answers are 0, 1, 2, ...).
 
     ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
@@ -80,8 +82,7 @@ class ChooseOne:
         prior: Number | None = None,
         permanent: bool = False,
     ) -> None:
-        self.__dict__.update(name=read_name(name), text=read_text(text, name="text"))
-        self.__dict__.update(read_promise(epsilon, truth, prior, permanent)._asdict())
+        super().__init__(name, text, epsilon=epsilon, truth=truth, prior=prior, permanent=permanent)
         self.__dict__.update(
             options=read_options(options), mechanism=read_mechanism(mechanism, _MECHANISMS)
         )
@@ -99,32 +100,23 @@ class ChooseOne:
         """How many options there are."""
         return self.options if isinstance(self.options, int) else len(self.options)
 
-    @cached_property
-    def _chosen(self) -> Choice | Randomizer:
-        if self.truth is not None:
+    def choose(self) -> Choice | Randomizer:
+        """Randomized response if ``truth`` was given, else the mechanism named, or the best."""
+        if self.epsilon is None:
             return Response(categories=self.count, truth=self.truth)
-        assert self.epsilon is not None
         if self.mechanism == "best":
             return best(self.count, self.epsilon)
         kind = {"response": Response, "unary": Unary, "projective": Projective}[self.mechanism]
         made: Randomizer = kind(categories=self.count, epsilon=self.epsilon)
         return made
 
-    @property
-    def randomizer(self) -> Randomizer:
-        """The mechanism that was named, or the best."""
-        chosen = self._chosen
-        return chosen.randomizer if isinstance(chosen, Choice) else chosen
-
-    def why(self, respondents: int | None = None) -> str:
-        """Which mechanism it is, and why. The same one is best however many answer. With
-        ``respondents``, the number expected, errors are given in points; without it, as the
-        variance of one answer."""
-        chosen = self._chosen
-        if isinstance(chosen, Choice):
-            return str(replace(chosen, respondents=respondents))
-        why = "as asked for" if self.truth is None else "because truth was given"
-        return f"{chosen.name}, {why}"
+    def alternatives(self) -> Mapping[str, Question]:
+        """The same question with each mechanism, if the best of them was taken."""
+        if self.truth is not None or self.mechanism != "best":
+            return {}
+        names = ["response", "projective", *(["unary"] if self.count <= LONGEST_ROW else [])]
+        same = self.fields()
+        return {name: ChooseOne(self.name, self.text, **same, mechanism=name) for name in names}
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
@@ -133,16 +125,12 @@ class ChooseOne:
             return tuple(map(str, range(self.options)))
         return self.options
 
-    @cached_property
-    def _codes(self) -> dict[str, int]:
-        return {option: code for code, option in enumerate(self.categories)}
-
     def read(self, answer: object) -> int:
         """The place of the option ``answer``, from 0; if options are numbers, the number itself may
         be given. Anything else is refused."""
         found = self._numbered(answer) if isinstance(self.options, int) else None
         if found is None and isinstance(answer, str):
-            found = self._codes.get(answer)
+            found = self.codes.get(answer)
         if found is None:
             raise wrong(self._expected, answer=answer)
         return found
@@ -164,23 +152,23 @@ class ChooseOne:
         the list of options."""
         array = array_of(column)
         if array.dtype.kind not in "iu":
-            return looked_up(array.tolist(), self._codes, self._expected)
+            return looked_up(array.tolist(), self.codes, self._expected)
         if isinstance(self.options, tuple) and self._written_as_numbers:
             raise wrong(
                 "texts, because the options are written as numbers",
                 answer=column,
                 hint='pass "1" and not 1, which could mean the second option',
             )
-        return codes(array, self.count)
+        return read_codes(array, self.count)
 
     @cached_property
     def _written_as_numbers(self) -> bool:
         return any(option.isdecimal() for option in self.categories)
 
-    def fields(self) -> dict[str, Any]:
-        """The arguments it was made from."""
-        mechanism = None if self.mechanism == "best" else self.mechanism
-        return given(options=self.options, mechanism=mechanism, **Promise.of(self)._asdict())
+    @staticmethod
+    def page_field() -> str:
+        """Boxes to tick, a search in a long list, or a number."""
+        return _FIELD
 
     def document(self) -> dict[str, Any]:
         """For the page and the collector."""

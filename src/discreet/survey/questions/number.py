@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -14,25 +15,20 @@ from discreet.errors import InvalidArgument
 from discreet.hints import spelled
 from discreet.lazy import cached_property
 from discreet.numeric import exact
-from discreet.survey.questions.question import (
-    Promise,
-    array_of,
-    given,
-    read_name,
-    read_promise,
-    read_text,
-    wrong,
-    wrong_rows,
-)
+from discreet.survey.estimates.confidence import About
+from discreet.survey.estimates.means import MeanEstimate, estimate_mean, mean_reach
+from discreet.survey.estimates.tally import Tally
+from discreet.survey.questions.question import Question, array_of, read_text, wrong, wrong_rows
 from discreet.survey.randomizers.levels import Levels
 
 MOST_STEPS: Final = 2**32
 _LARGEST: Final = 10**15
+_FEW: Final = 6  # marks that a card names one by one
 _FINE: Final = 2**20  # steps if none is given: at most a millionth of the range is lost
 
 
 @dataclass(frozen=True, init=False)
-class Number:
+class Number(Question):
     """A number from ``bounds``, in steps; the estimated mean is unbiased for answers on the steps.
 
     ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
@@ -52,6 +48,8 @@ class Number:
     """
 
     kind: ClassVar[str] = "number"
+    answers: ClassVar[str] = "LOWER:UPPER"
+    choices: ClassVar[tuple[str, ...]] = ()
     name: str
     text: str
     lower: Fraction
@@ -77,8 +75,7 @@ class Number:
         prior: exact.Number | None = None,
         permanent: bool = False,
     ) -> None:
-        self.__dict__.update(name=read_name(name), text=read_text(text, name="text"))
-        self.__dict__.update(read_promise(epsilon, truth, prior, permanent)._asdict())
+        super().__init__(name, text, epsilon=epsilon, truth=truth, prior=prior, permanent=permanent)
         lower, upper = _read_bounds(bounds)
         self.__dict__.update(
             lower=lower,
@@ -98,10 +95,9 @@ class Number:
         """How many steps there are from the least answer to the greatest."""
         return _FINE if self.step is None else int((self.upper - self.lower) / self.step)
 
-    @cached_property
-    def randomizer(self) -> Levels:
+    def choose(self) -> Levels:
         """Stochastic rounding to a few levels, then randomized response on those."""
-        return Levels(steps=self.steps, **Promise.of(self).asked)
+        return Levels(steps=self.steps, **self.promise)
 
     def why(self, respondents: int | None = None) -> str:
         """How many levels there are, and why; it does not depend on ``respondents``."""
@@ -138,19 +134,69 @@ class Number:
 
     @property
     def _expected(self) -> str:
-        unit = f" {self.unit}" if self.unit else ""
-        return f"a number from {plain(self.lower)} to {plain(self.upper)}{unit}"
+        return f"a number from {plain(self.lower)} to {plain(self.upper)}{self._unit}"
+
+    @property
+    def _unit(self) -> str:
+        return f" {self.unit}" if self.unit else ""
 
     def fields(self) -> dict[str, Any]:
         """The arguments it was made from."""
-        return given(
-            bounds=self.bounds, step=self.step, unit=self.unit, **Promise.of(self)._asdict()
-        )
+        given = super().fields()
+        return {"bounds": (given.pop("lower"), given.pop("upper")), **given}
+
+    @staticmethod
+    def page_field() -> str:
+        """A number that is typed."""
+        return "number: measured"
 
     def document(self) -> dict[str, Any]:
         """For the page and the collector: bounds as exact texts, such as "1/3" if need be."""
         ends = {"lower": str(self.lower), "upper": str(self.upper)}
         return {**ends, "steps": self.steps, "unit": self.unit}
+
+    def changed(self) -> str:
+        """What the card says happens to an answer."""
+        marks = self.categories
+        named = f"{marks[0]}, {marks[1]} and so on to {marks[-1]}"
+        if len(marks) <= _FEW:
+            named = f"{', '.join(marks[:-1])} and {marks[-1]}"
+        return (
+            f"Your number is rounded to one of {len(marks)} marks ({named}{self._unit}) by chance, "
+            f"the nearer the likelier. {super().changed()}"
+        )
+
+    def estimate(self, tally: Tally, *, confidence: Fraction, about: About) -> MeanEstimate:
+        """The mean."""
+        lower, width = float(self.lower), float(self.upper - self.lower)
+        return estimate_mean(
+            self.name, lower, width, self.unit, tally, confidence=confidence, about=about
+        )
+
+    def reach(
+        self, confidence: Fraction, share: float | None, about: About
+    ) -> Callable[[int], float]:
+        """Half the width of the interval of the mean, as a part of the range."""
+        return mean_reach(self.choose(), confidence, share, about)
+
+    def expected(self, half_width: float, people: str) -> str:
+        """What the interval of the mean will be."""
+        ends = f"{plain(self.lower)} to {plain(self.upper)}"
+        return f"{self.mean_width(half_width)} {people} for the mean of {ends}, at worst"
+
+    def mean_width(self, half_width: float) -> str:
+        """A part of the range in units."""
+        return f"±{half_width * float(self.upper - self.lower):.3g}{self._unit}"
+
+    @classmethod
+    def arguments(cls, answers: str) -> dict[str, Any]:
+        """Bounds, with a colon between them."""
+        lower, _, upper = answers.partition(":")
+        return {"bounds": (lower.strip(), upper.strip())}
+
+    def prompt(self) -> str:
+        """What to type."""
+        return f"a number from {float(self.lower):g} to {float(self.upper):g}{self._unit}"
 
 
 def plain(value: Fraction) -> str:

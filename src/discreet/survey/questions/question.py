@@ -6,69 +6,224 @@ with one option per line. No message contains an answer.
 
 from __future__ import annotations
 
+import csv
+import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument
+from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.numeric.exact import Number, integer, positive, probability
-from discreet.survey.randomizers.randomizer import Randomizer
+from discreet.survey.estimates.confidence import About
+from discreet.survey.estimates.estimate import Estimate
+from discreet.survey.estimates.shares import estimate_shares, share_reach
+from discreet.survey.estimates.tally import Tally
+from discreet.survey.estimates.text import counted
+from discreet.survey.randomizers import Choice, Randomizer
+
+_LISTED: Final = 30  # answers; if there are more, the exact text is asked for on a terminal
 
 
-class Question(Protocol):
-    """A question as a frozen value: what is asked, and how an answer to it is randomized."""
+class Question(ABC):
+    """A question as a frozen value: what is asked, and all that others need to know about it.
 
-    kind: ClassVar[str]  #: "yes_no", "choose_one", "choose_any" or "number"
+    A kind of question says how an answer is randomized (``choose``), read (``read``, ``truths``)
+    and asked on a page (``page_field``, ``document``). The rest is as for a choice of one answer,
+    whose shares are estimated, unless a kind says otherwise. A member that is missing in a new kind
+    is a type error. Its arguments are its fields in a file.
+    """
+
+    kind: ClassVar[str]  #: in files and on pages: "yes_no", "choose_one", ...
+    exclusive: ClassVar[bool] = True  #: one answer excludes the others
+    opposite: ClassVar[str] = "the other one"  #: of two answers, as the card calls it
+    answers: ClassVar[str] = "A,B,C"  #: after NAME=TEXT= on a command line; "" if there is nothing
+
+    name: str
+    text: str
+    epsilon: Fraction | None  #: the ε asked for; the law keeps ``randomizer.epsilon``, at most this
+    truth: Fraction | None  #: the lecture's q, if the question was given by it
+    prior: Fraction | None  #: how sure somebody might be of an answer beforehand, for the card
+    permanent: bool  #: whether the first randomized answer is sent again in every wave
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        *,
+        epsilon: Number | None,
+        truth: Number | None = None,
+        prior: Number | None,
+        permanent: bool,
+    ) -> None:
+        """Read what every question has. What it promises has no default."""
+        self.__dict__.update(name=read_name(name), text=read_text(text, name="text"))
+        exactly_one(epsilon=epsilon, truth=truth)
+        if not isinstance(permanent, bool):
+            raise InvalidArgument(
+                name="permanent",
+                expected="True or False",
+                given=InvalidArgument.describe_parameter(permanent),
+            )
+        self.__dict__.update(
+            epsilon=None if epsilon is None else positive(epsilon, name="epsilon"),
+            truth=None if truth is None else probability(truth, name="truth"),
+            prior=None if prior is None else probability(prior, name="prior"),
+            permanent=permanent,
+        )
+
+    # -- how an answer is read and randomized ------------------------------------------------------
 
     @property
-    def name(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def epsilon(self) -> Fraction | None:
-        """The ε asked for; the law keeps ``randomizer.epsilon``, which is not above it."""
-
-    @property
-    def truth(self) -> Fraction | None:
-        """The lecture's q, if the question was given by it."""
-
-    @property
-    def prior(self) -> Fraction | None:
-        """How sure somebody might be of an answer beforehand, for the card."""
-
-    @property
-    def permanent(self) -> bool:
-        """Whether the first randomized answer is sent again in every wave."""
-
-    @property
-    def randomizer(self) -> Randomizer: ...
-
-    @property
+    @abstractmethod
     def categories(self) -> Sequence[str]:
         """The possible answers as texts; for a number, the levels it is rounded to."""
 
-    def why(self, respondents: int | None = None) -> str:
-        """Which mechanism randomizes the answer, and why: by variances, or by errors with this many
-        respondents."""
+    @abstractmethod
+    def choose(self) -> Choice | Randomizer:
+        """What randomizes an answer: the mechanism that was named, or the choice of the best."""
 
+    @abstractmethod
     def read(self, answer: object) -> Any:
         """The true answer of one person as a code; a refusal never quotes the answer."""
 
+    @abstractmethod
     def truths(self, column: ArrayLike) -> NDArray[Any]:
         """The true answers of many people as codes, for the randomizer."""
 
+    @property
+    def promise(self) -> dict[str, Any]:
+        """The one of ``epsilon`` and ``truth`` that was given, by name."""
+        return {"epsilon": self.epsilon} if self.truth is None else {"truth": self.truth}
+
+    @cached_property
+    def _chosen(self) -> Choice | Randomizer:
+        return self.choose()
+
+    @property
+    def randomizer(self) -> Randomizer:
+        """The mechanism that was named, or the best."""
+        chosen = self._chosen
+        return chosen.randomizer if isinstance(chosen, Choice) else chosen
+
+    def why(self, respondents: int | None = None) -> str:
+        """Which mechanism it is, and why. The same one is best however many answer. With
+        ``respondents``, the number expected, errors are given in points; without it, as the
+        variance of one answer."""
+        chosen = self._chosen
+        if isinstance(chosen, Choice):
+            return str(replace(chosen, respondents=respondents))
+        return (
+            f"{chosen.name}, {'as asked for' if self.truth is None else 'because truth was given'}"
+        )
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """The code of each answer."""
+        return {answer: code for code, answer in enumerate(self.categories)}
+
+    # -- as a file, on a page and on a card --------------------------------------------------------
+
     def fields(self) -> dict[str, Any]:
         """The arguments the question was made from, besides name and text, if they were given."""
+        parameters = inspect.signature(type(self)).parameters
+        defaults = {key: parameter.default for key, parameter in parameters.items()}
+        values = {each.name: getattr(self, each.name) for each in fields(self)[2:]}  # type: ignore[arg-type]
+        return {
+            k: value for k, value in values.items() if k not in defaults or value != defaults[k]
+        }
 
+    @staticmethod
+    @abstractmethod
+    def page_field() -> str:
+        """The field of a page: an entry of ``makers`` in page_parts/fields.js, under the name of
+        the kind, that makes it from the question's ``document`` and an id."""
+
+    @abstractmethod
     def document(self) -> dict[str, Any]:
         """What the page and the collector need: texts and whole numbers."""
+
+    def changed(self) -> str:
+        """What the card says happens to an answer."""
+        return self.randomizer.changed(self.opposite)
+
+    # -- what reports say, and how well ------------------------------------------------------------
+
+    def estimate(self, tally: Tally, *, confidence: Fraction, about: About) -> Estimate:
+        """What the reports that were counted say."""
+        return estimate_shares(
+            self.name,
+            self.categories,
+            tally,
+            confidence=confidence,
+            about=about,
+            exclusive=self.exclusive,
+        )
+
+    def reach(
+        self, confidence: Fraction, share: float | None, about: About
+    ) -> Callable[[int], float]:
+        """Half the width of an interval, as a share or a part of the range, for n respondents."""
+        return share_reach(self.randomizer, confidence, share, about)
+
+    def expected(self, half_width: float, people: str) -> str:
+        """What the interval of a share or a mean will be with so many people."""
+        points = counted(float(f"{100 * half_width:.3g}"), "point")
+        return f"±{points} {people}, if the answers are evenly spread"
+
+    def mean_width(self, half_width: float) -> str:
+        """A part of the range in units, for a question whose mean is estimated; "" for shares."""
+        return ""
+
+    def alternatives(self) -> Mapping[str, Question]:
+        """The same question with other mechanisms, where the best was chosen at an even share."""
+        return {}
+
+    # -- on a terminal -----------------------------------------------------------------------------
+
+    @classmethod
+    def arguments(cls, answers: str) -> dict[str, Any]:
+        """The arguments that are written as ``answers`` on a command line: options with commas
+        between them; one that has a comma itself is in quotes.
+
+        >>> from discreet.survey import ChooseOne
+        >>> ChooseOne.arguments('Aford, "Beeham, upper part",Ceton')
+        {'options': ['Aford', 'Beeham, upper part', 'Ceton']}
+        """
+        try:
+            (row,) = csv.reader([answers], skipinitialspace=True, strict=True)
+        except (csv.Error, ValueError):
+            raise InvalidArgument(
+                name="options",
+                expected="options with commas between them",
+                given="quotes that do not match",
+                hint='an option with a comma is written in quotes, as in "A, B",C',
+            ) from None
+        return {"options": [answer.strip() for answer in row]}
+
+    @cached_property
+    def choices(self) -> Sequence[str]:
+        """The answers that are listed, to be chosen by their numbers; not if they are too many."""
+        return self.categories if len(self.categories) <= _LISTED else ()
+
+    def prompt(self) -> str:
+        """What to type."""
+        return (
+            "the number of one of them" if self.choices else "the exact text of one of the options"
+        )
+
+    def typed(self, line: str) -> Any:
+        """The answer that was typed: a choice by its number, or else the text itself."""
+        if line.isdecimal() and 1 <= int(line) <= len(self.choices):
+            return self.choices[int(line) - 1]
+        return line
 
 
 # -- names, texts and options ----------------------------------------------------------------------
@@ -209,61 +364,6 @@ def read_mechanism(value: object, known: tuple[str, ...]) -> str:
     return str(value)
 
 
-# -- how much a question may reveal ----------------------------------------------------------------
-# Its ε or the lecture's q, and what goes with it on the card.
-
-
-class Promise(NamedTuple):
-    """Exactly one of `epsilon` and `truth`, a prior for the card, and whether it is permanent."""
-
-    epsilon: Fraction | None
-    truth: Fraction | None
-    prior: Fraction | None
-    permanent: bool
-
-    @classmethod
-    def of(cls, question: Any) -> Promise:
-        """The promise of a question."""
-        return cls(question.epsilon, question.truth, question.prior, question.permanent)
-
-    @property
-    def asked(self) -> dict[str, Fraction]:
-        """The one of `epsilon` and `truth` that was given, by name."""
-        if self.truth is not None:
-            return {"truth": self.truth}
-        assert self.epsilon is not None
-        return {"epsilon": self.epsilon}
-
-
-def read_promise(
-    epsilon: Number | None, truth: Number | None, prior: Number | None, permanent: bool
-) -> Promise:
-    """Read what a question promises; there is no default.
-
-    >>> read_promise(None, 0.5, None, False).asked
-    {'truth': Fraction(1, 2)}
-    """
-    exactly_one(epsilon=epsilon, truth=truth)
-    if not isinstance(permanent, bool):
-        raise InvalidArgument(
-            name="permanent",
-            expected="True or False",
-            given=InvalidArgument.describe_parameter(permanent),
-        )
-    return Promise(
-        epsilon=None if epsilon is None else positive(epsilon, name="epsilon"),
-        truth=None if truth is None else probability(truth, name="truth"),
-        prior=None if prior is None else probability(prior, name="prior"),
-        permanent=permanent,
-    )
-
-
-def given(**fields: Any) -> dict[str, Any]:
-    """The fields that say something: neither None nor False nor an empty text."""
-    silent = (None, False, "")
-    return {name: value for name, value in fields.items() if not any(value is x for x in silent)}
-
-
 # -- columns of true answers, as arrays ------------------------------------------------------------
 
 
@@ -285,7 +385,7 @@ def array_of(column: ArrayLike, *, dimensions: int = 1) -> NDArray[Any]:
     return array
 
 
-def codes(column: NDArray[Any], count: int) -> NDArray[np.int64]:
+def read_codes(column: NDArray[Any], count: int) -> NDArray[np.int64]:
     """Whole numbers (or bools) from 0 to count − 1, as they are."""
     if column.dtype.kind not in "biu":
         raise wrong(f"whole numbers from 0 to {count - 1:,}")

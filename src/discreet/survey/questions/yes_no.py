@@ -10,19 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.hints import spelled
-from discreet.lazy import cached_property
 from discreet.numeric.exact import Number
-from discreet.survey.questions.question import (
-    Promise,
-    array_of,
-    codes,
-    given,
-    looked_up,
-    read_name,
-    read_promise,
-    read_text,
-    wrong,
-)
+from discreet.survey.questions.question import Question, array_of, looked_up, read_codes, wrong
 from discreet.survey.randomizers.response import Response
 
 _WORDS: Final = {"no": 0, "yes": 1, False: 0, True: 1}
@@ -30,7 +19,7 @@ _EXPECTED: Final = "yes or no (True or False)"
 
 
 @dataclass(frozen=True, init=False)
-class YesNo:
+class YesNo(Question):
     """Yes or no, by randomized response: the lecture's coins.
 
     ``name`` heads a column of the reports: letters, digits and ``_``. ``text`` is what is asked, in
@@ -50,6 +39,9 @@ class YesNo:
     """
 
     kind: ClassVar[str] = "yes_no"
+    opposite: ClassVar[str] = "the opposite"
+    answers: ClassVar[str] = ""
+    choices: ClassVar[tuple[str, ...]] = ()
     name: str
     text: str
     epsilon: Fraction | None
@@ -68,14 +60,12 @@ class YesNo:
         prior: Number | None = None,
         permanent: bool = False,
     ) -> None:
-        self.__dict__.update(name=read_name(name), text=read_text(text, name="text"))
-        self.__dict__.update(read_promise(epsilon, truth, prior, permanent)._asdict())
+        super().__init__(name, text, epsilon=epsilon, truth=truth, prior=prior, permanent=permanent)
         _ = self.randomizer  # a promise that cannot be kept is refused here
 
-    @cached_property
-    def randomizer(self) -> Response:
+    def choose(self) -> Response:
         """Randomized response on two categories."""
-        return Response(categories=2, **Promise.of(self).asked)
+        return Response(categories=2, **self.promise)
 
     def why(self, respondents: int | None = None) -> str:
         """There is no choice to explain, however many ``respondents`` there are."""
@@ -100,12 +90,26 @@ class YesNo:
         texts yes and no."""
         array = array_of(column)
         if array.dtype.kind in "biu":
-            return codes(array, 2)
+            return read_codes(array, 2)
         return looked_up([_bare(answer) for answer in array.tolist()], _WORDS, _EXPECTED)
 
-    def fields(self) -> dict[str, Any]:
-        """The arguments it was made from."""
-        return given(**Promise.of(self)._asdict())
+    @classmethod
+    def arguments(cls, answers: str) -> dict[str, Any]:
+        """None."""
+        return {}
+
+    def prompt(self) -> str:
+        """What to type."""
+        return "yes or no"
+
+    def typed(self, line: str) -> str:
+        """The answer that was typed; a letter will do."""
+        return {"y": "yes", "n": "no"}.get(line.lower(), line)
+
+    @staticmethod
+    def page_field() -> str:
+        """Yes first, which is 1."""
+        return 'yes_no: (question, id) => oneOf(["Yes", "No"], id, (place) => 1 - place)'
 
     def document(self) -> dict[str, Any]:
         """For the page and the collector."""

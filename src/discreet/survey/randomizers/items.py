@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import combinations, product
 from math import comb, prod, tanh
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,12 @@ from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
 from discreet.numeric.exact import Number, positive
+from discreet.survey.cells import Flags
+from discreet.survey.chances import least_often, most_often
 from discreet.survey.randomizers.randomizer import (
     GRID,
-    Counts,
-    count_bits,
+    BitReports,
+    Column,
     least_noise,
     ratio_loss,
     read_categories,
@@ -38,10 +40,11 @@ if TYPE_CHECKING:
 
 MOST_ITEMS: Final = 1 << 16
 _BLOCK: Final = 1 << 22  # bits randomized at a time
+_FEW: Final = 6
 
 
 @dataclass(frozen=True, init=False)
-class Items:
+class Items(BitReports):
     """Of k items, s are drawn by chance; each is answered by randomized response with ε/s.
 
     The draw does not depend on the answers, and every answered item costs at most ε/s, so any two
@@ -60,7 +63,7 @@ class Items:
 
     name: ClassVar[str] = "sampled items"
     kind: ClassVar[str] = "items"
-    report: ClassVar[Literal["bits"]] = "bits"
+    least: ClassVar[int] = -1
 
     def __init__(self, *, categories: int, epsilon: Number) -> None:
         k = read_categories(categories, most=MOST_ITEMS)
@@ -68,14 +71,8 @@ class Items:
         drawn = _least_variance(k, asked)
         loss = partial(_loss, drawn)
         step = least_noise(loss, asked, none=GRID // 2)
-        object.__setattr__(self, "categories", k)
-        object.__setattr__(self, "drawn", drawn)
-        object.__setattr__(self, "step", step)
-        object.__setattr__(self, "epsilon", true_loss(loss, step, asked))
-
-    @property
-    def outcomes(self) -> int:
-        return self.categories
+        lost = true_loss(loss, step, asked)
+        self.__dict__.update(categories=k, drawn=drawn, step=step, epsilon=lost)
 
     @property
     def inside(self) -> Fraction:
@@ -153,27 +150,26 @@ class Items:
         """All sets of items, as ``randomizer.sets`` lists them."""
         return Categories(1 << self.categories)
 
-    def counts(self, reports: ArrayLike) -> Counts:
-        """Two rows: how often each bit was 1, and how often it was asked for."""
-        return count_bits(reports, self.categories, least=-1)
+    def impossible(self, reports: Column) -> Flags | None:
+        return np.asarray(np.count_nonzero(reports >= 0, axis=1) != self.drawn)
 
-    def supports_of(self, counts: Counts) -> Counts:
-        """The first row: how many reports have each bit set."""
-        ones: Counts = counts[0]
-        return ones
+    @property
+    def part(self) -> float:
+        return self.drawn / self.categories
 
-    def asked_of(self, counts: Counts) -> Counts:
-        """The second row: how many reports say something about each item."""
-        asked: Counts = counts[1]
-        return asked
+    @property
+    def odds(self) -> Fraction:
+        few = self.drawn <= _FEW  # a product of exact numbers gets long
+        return (self.inside / self.outside) ** self.drawn if few else super().odds
 
-    def supports(self, reports: ArrayLike) -> Counts:
-        """How many reports have each bit set."""
-        return self.supports_of(self.counts(reports))
-
-    def asked(self, reports: ArrayLike) -> Counts:
-        """How many reports say something about each item."""
-        return self.asked_of(self.counts(reports))
+    def changed(self, opposite: str) -> str:
+        about = "one" if self.drawn == 1 else f"{self.drawn:,}"
+        return (
+            f"Your device draws {about} of the {self.categories:,} options, and nothing is sent "
+            "about the others. Then a coin that nobody sees decides about each option that was "
+            f"drawn: {most_often(self.inside)}, it is sent whether it is yours; "
+            f"{least_often(self.outside)}, the opposite is sent."
+        )
 
     def variance(self, share: float | None = None) -> float:
         """The variance of one respondent's contribution to an item's share; at ½, the worst, if

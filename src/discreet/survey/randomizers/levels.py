@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from math import expm1, sqrt
-from typing import ClassVar, Final, Literal
+from math import expm1
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from discreet.inputs import Categories
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.noise.uniform import integers
 from discreet.numeric.exact import Number, integer, positive, probability
-from discreet.survey.randomizers.randomizer import count_integers, read_integers
+from discreet.survey.randomizers.randomizer import IntegerReports, read_integers
 from discreet.survey.randomizers.response import Response
 
 MOST_STEPS: Final = 1 << 32
@@ -26,7 +26,7 @@ _BLOCK: Final = 1 << 15  # answers randomized at a time
 
 
 @dataclass(frozen=True, init=False)
-class Levels:
+class Levels(IntegerReports):
     """A value i of 0 … m is rounded to one of L levels, without bias, and then randomized.
 
     The levels are 0, m/(L − 1), …, m. With r drawn fairly below m, the level is
@@ -38,17 +38,17 @@ class Levels:
     >>> hours.outcomes
     2
     >>> reports = hours.randomize(np.full(100_000, 6))
-    >>> mean, error = hours.mean_of(hours.counts(reports))
-    >>> abs(mean - 0.25) < 6 * error
+    >>> bool(abs(hours.counts(reports) @ hours.contributions() / 100_000 - 0.25) < 0.03)
     True
     """
 
     steps: int  #: m
     response: Response  #: over the L levels
+    epsilon: Fraction = field(compare=False, repr=False)  #: that of the response
 
     name: ClassVar[str] = "stochastic rounding"
     kind: ClassVar[str] = "levels"
-    report: ClassVar[Literal["integer"]] = "integer"
+    crossable: ClassVar[bool] = False
 
     def __init__(
         self, *, steps: int, epsilon: Number | None = None, truth: Number | None = None
@@ -65,17 +65,23 @@ class Levels:
         else:
             asked = positive(given, name="epsilon")
             response = Response(categories=_least_variance(m, asked), epsilon=asked)
-        object.__setattr__(self, "steps", m)
-        object.__setattr__(self, "response", response)
+        self.__dict__.update(steps=m, response=response, epsilon=response.epsilon)
 
     @property
     def outcomes(self) -> int:
         return self.response.categories
 
     @property
-    def epsilon(self) -> Fraction:
-        """The loss of this law, rounded up."""
-        return self.response.epsilon
+    def inside(self) -> Fraction:
+        return self.response.inside
+
+    @property
+    def outside(self) -> Fraction:
+        return self.response.outside
+
+    @property
+    def odds(self) -> Fraction:
+        return self.response.odds
 
     @property
     def guarantee(self) -> Pure | ResponsePair:
@@ -115,23 +121,6 @@ class Levels:
     def inputs(self) -> Categories:
         return Categories(self.steps + 1)
 
-    def counts(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """How often each level was reported."""
-        return count_integers(reports, self.outcomes)
-
-    def supports_of(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        return counts
-
-    def asked_of(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.full(self.outcomes, counts.sum())
-
-    def supports(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """How many reports name each level."""
-        return self.counts(reports)
-
-    def asked(self, reports: ArrayLike) -> NDArray[np.int64]:
-        return np.full(self.outcomes, np.asarray(reports).shape[0])
-
     # A report at level l contributes  (l/(L − 1) − (1 − q)/2)/q,  which is unbiased for i/m: with
     # probability q it is the rounded value, else the throw of a die, whose mean is ½.
 
@@ -139,17 +128,6 @@ class Levels:
         """What a report of each level contributes to the mean, as a share of the range."""
         q = float(self.response.kept)
         return (np.arange(self.outcomes) / (self.outcomes - 1) - (1 - q) / 2) / q
-
-    def mean_of(self, counts: NDArray[np.int64]) -> tuple[float, float]:
-        """The unbiased mean as a share of the range, and its standard error."""
-        n = int(counts.sum())
-        if n < 2:
-            given = f"{n} of them"
-            raise InvalidArgument(name="counts", expected="of at least two reports", given=given)
-        each = self.contributions()
-        mean = float(counts @ each) / n
-        spread = float(counts @ (each - mean) ** 2) / (n - 1)
-        return mean, sqrt(spread / n)
 
     def variance(self, share: float | None = None) -> float:
         """The largest variance of one respondent's contribution if the mean is this share of the
@@ -164,6 +142,12 @@ class Levels:
     def own_variance(self) -> float:
         """The largest variance of a contribution around a respondent's own value."""
         return _worst(float(self.response.kept), self.outcomes)
+
+    def changed(self, opposite: str) -> str:
+        """What happens to a level; that a number is rounded to one is said by its question."""
+        if self.outcomes > 2:
+            return self.response.die(f"the {self.outcomes} marks", "The rounded number")
+        return self.response.coin("Then your device", "this mark is sent", opposite)
 
     def document(self) -> dict[str, int | str]:
         """What a browser needs to randomize in the same way."""

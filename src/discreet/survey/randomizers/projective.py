@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from math import expm1, log2, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from discreet import laws
 from discreet.errors import InternalError
 from discreet.guarantees import LossDistribution
-from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
 from discreet.numeric.exact import Number, positive
+from discreet.survey.chances import least_often, most_often, sentence
 from discreet.survey.randomizers.randomizer import (
     GRID,
-    count_integers,
+    IntegerReports,
     exchanged,
     least_noise,
     ratio_loss,
@@ -45,7 +45,7 @@ _BLOCK: Final = 1 << 16  # answers randomized at a time
 
 
 @dataclass(frozen=True, init=False)
-class Projective:
+class Projective(IntegerReports):
     """Category v is a point of a projective space; the report is a point u, likelier if it meets v.
 
     With probability T/2⁵³ the report is one of the points that do not meet v, else one of those
@@ -68,7 +68,6 @@ class Projective:
     epsilon: Fraction = field(compare=False)  #: the loss of this law, rounded up
 
     kind: ClassVar[str] = "projective"
-    report: ClassVar[Literal["integer"]] = "integer"
 
     def __init__(self, *, categories: int, epsilon: Number) -> None:
         k = read_categories(categories, most=MOST_CATEGORIES)
@@ -78,10 +77,8 @@ class Projective:
         # from this T on, all points are equally likely
         none = -(-GRID * (space.points - space.met) // space.points)
         step = least_noise(loss, asked, none=none)
-        object.__setattr__(self, "categories", k)
-        object.__setattr__(self, "space", space)
-        object.__setattr__(self, "step", step)
-        object.__setattr__(self, "epsilon", true_loss(loss, step, asked))
+        lost = true_loss(loss, step, asked)
+        self.__dict__.update(categories=k, space=space, step=step, epsilon=lost)
 
     @property
     def name(self) -> str:
@@ -90,6 +87,10 @@ class Projective:
     @property
     def outcomes(self) -> int:
         return self.space.points
+
+    @property
+    def answers(self) -> int:
+        return self.categories
 
     @property
     def inside(self) -> Fraction:
@@ -145,34 +146,16 @@ class Projective:
         near, far = _each(self.space, self.step)
         return laws.Finite(range(self.outcomes), [near if meets else far for meets in met])
 
-    @property
-    def inputs(self) -> Categories:
-        return Categories(self.categories)
-
-    def counts(self, reports: ArrayLike) -> Integers:
-        """How often each point was reported."""
-        return count_integers(reports, self.outcomes)
-
     def supports_of(self, counts: Integers) -> Integers:
         """How many of the reports counted meet each category."""
         return meeting(counts, self.space, self.categories)
 
-    def asked_of(self, counts: Integers) -> Integers:
-        return np.full(self.categories, counts.sum())
-
-    def supports(self, reports: ArrayLike) -> Integers:
-        """How many reports support each category."""
-        return self.supports_of(self.counts(reports))
-
-    def asked(self, reports: ArrayLike) -> Integers:
-        """How many reports say something about each category: all of them."""
-        return np.full(self.categories, np.asarray(reports).shape[0])
-
-    def variance(self, share: float | None = None) -> float:
-        """The variance of one respondent's contribution to an estimated share; at 1/k if none is
-        given."""
-        at = 1 / self.categories if share is None else share
-        return variance_of_share(self.inside, self.outside, at)
+    def changed(self, opposite: str) -> str:
+        return (
+            "Your device draws a code number, and each code number fits many of the "
+            f"{self.categories:,} options. {sentence(most_often(self.inside))}, it fits your "
+            f"option; it fits any other option too, {least_often(self.outside)}."
+        )
 
     def document(self) -> dict[str, int | str]:
         """What a browser needs to randomize in the same way."""

@@ -5,11 +5,12 @@ No message contains a true answer or a report.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,57 +19,211 @@ from discreet import laws
 from discreet.errors import InternalError, InvalidArgument
 from discreet.guarantees import Guarantee, LossDistribution
 from discreet.inputs import Categories
-from discreet.numeric.balls import ball, certainly_at_most, sharp, upper
+from discreet.numeric.balls import ball, certainly_at_most, sharp, upper, upper_fraction
 from discreet.numeric.exact import integer
+from discreet.survey import cells
+from discreet.survey.cells import Cells, Flags
 
 if TYPE_CHECKING:
     from flint import arb
 
 
 Counts = NDArray[np.int64]
-Reports = NDArray[np.signedinteger[Any]]
+Column = NDArray[Any]
+
+_LARGEST_LOSS: Final = 30  # e^30 is more than any card states
 
 
-class Randomizer(Protocol):
+class Randomizer(ABC):
     """Turns columns of truths into reports, and counts how many reports support what.
 
-    Reports are integers below ``outcomes``, or rows of ``outcomes`` bits, where −1 stands for
-    an item that was not asked. ``counts`` of several batches may be added up before
-    ``supports_of`` and ``asked_of`` read them.
+    It says what a report looks like by its base, `IntegerReports` or `BitReports`. ``counts`` of
+    several batches may be added up before ``supports_of`` and ``asked_of`` read them. A member that
+    is missing in a new one is a type error.
     """
 
+    kind: ClassVar[str]
+    report: ClassVar[Literal["integer", "bits"]]
+    crossable: ClassVar[bool] = True  #: whether a report supports answers, for a cross table
+    epsilon: Fraction  #: the loss of this law, rounded up
+
     @property
+    @abstractmethod
     def name(self) -> str: ...
+
     @property
-    def kind(self) -> str: ...
+    @abstractmethod
+    def outcomes(self) -> int:
+        """How many different integers, or how many bits, a report has."""
+
     @property
-    def report(self) -> Literal["integer", "bits"]: ...
+    @abstractmethod
+    def inside(self) -> Fraction:
+        """P(a report supports an answer, if it is the true one)."""
+
     @property
-    def outcomes(self) -> int: ...
+    @abstractmethod
+    def outside(self) -> Fraction:
+        """P(a report supports an answer, if another one is true)."""
+
     @property
-    def epsilon(self) -> Fraction: ...
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What one report promises."""
+
+    @abstractmethod
+    def randomize(self, truths: ArrayLike) -> Column:
+        """Return a report for each truth. Costs ``guarantee`` each."""
+
+    @abstractmethod
+    def law(self, truth: Any) -> laws.Finite:
+        """The exact law of the report of this truth."""
+
+    @abstractmethod
+    def document(self) -> dict[str, int | str]:
+        """What a browser needs to randomize in the same way."""
+
+    @abstractmethod
+    def changed(self, opposite: str) -> str:
+        """What the card says about it; ``opposite`` are the words for the other of two answers."""
+
+    def denied(self, opposite: str) -> str:
+        """Who sends the same, where the card can say more than the odds do; else ""."""
+        return ""
+
+    # -- what follows from the probabilities -------------------------------------------------------
+
     @property
-    def guarantee(self) -> Guarantee: ...
+    def answers(self) -> int:
+        """How many answers there are to estimate a share of."""
+        return self.outcomes
+
     @property
-    def inputs(self) -> Categories: ...
+    def inputs(self) -> Categories:
+        return Categories(self.answers)
 
-    def randomize(self, truths: ArrayLike) -> Reports: ...
+    @property
+    def part(self) -> float:
+        """The part of all reports that says something about an answer."""
+        return 1.0
 
-    def law(self, truth: Any) -> laws.Finite: ...
+    @property
+    def odds(self) -> Fraction:
+        """The most times likelier that any report is with one answer than with another: e^ε,
+        rounded up, where the law's own probabilities do not say it exactly."""
+        loss = min(self.epsilon, Fraction(_LARGEST_LOSS))
+        return upper_fraction(sharp(lambda: ball(loss).exp()))
 
-    def counts(self, reports: ArrayLike) -> Counts: ...
+    def variance(self, share: float | None = None) -> float:
+        """The variance of one respondent's contribution to an estimated share; at 1/k if none is
+        given."""
+        at = 1 / self.answers if share is None else share
+        return variance_of_share(self.inside, self.outside, at)
 
-    def supports_of(self, counts: Counts) -> Counts: ...
+    # -- what a report looks like ------------------------------------------------------------------
 
-    def asked_of(self, counts: Counts) -> Counts: ...
+    @abstractmethod
+    def blank(self, rows: int) -> Column:
+        """As many reports as rows, all of them zero."""
 
-    def supports(self, reports: ArrayLike) -> Counts: ...
+    @abstractmethod
+    def read(self, column: Any) -> Cells:
+        """A column of reports from a file or a table."""
 
-    def asked(self, reports: ArrayLike) -> Counts: ...
+    @abstractmethod
+    def impossible(self, reports: Column) -> Flags | None:
+        """Which reports are none of this randomizer's; None if all are."""
 
-    def variance(self, share: float | None = None) -> float: ...
+    @abstractmethod
+    def could_be(self, report: object) -> bool:
+        """Whether one report, as it is written, has the form of this randomizer's."""
 
-    def document(self) -> dict[str, int | str]: ...
+    @abstractmethod
+    def counts(self, reports: ArrayLike) -> Counts:
+        """What is counted of some reports."""
+
+    @abstractmethod
+    def supports_of(self, counts: Counts) -> Counts:
+        """How many of the reports counted support each answer."""
+
+    @abstractmethod
+    def asked_of(self, counts: Counts) -> Counts:
+        """How many of the reports counted say something about each answer."""
+
+    def supports(self, reports: ArrayLike) -> Counts:
+        """How many reports support each answer."""
+        return self.supports_of(self.counts(reports))
+
+    def asked(self, reports: ArrayLike) -> Counts:
+        """How many reports say something about each answer."""
+        return self.asked_of(self.counts(reports))
+
+
+class IntegerReports(Randomizer):
+    """A report is an integer below ``outcomes``, and supports the answer of that number."""
+
+    report = "integer"
+
+    def blank(self, rows: int) -> Column:
+        return np.zeros(rows, np.int64)
+
+    def read(self, column: Any) -> Cells:
+        return cells.integers(column)
+
+    def impossible(self, reports: Column) -> Flags | None:
+        if reports.min(initial=0) >= 0 and reports.max(initial=0) < self.outcomes:
+            return None
+        return np.asarray((reports < 0) | (reports >= self.outcomes))
+
+    def could_be(self, report: object) -> bool:
+        return type(report) is int and 0 <= report < self.outcomes
+
+    def counts(self, reports: ArrayLike) -> Counts:
+        """How often each integer was reported."""
+        return count_integers(reports, self.outcomes)
+
+    def supports_of(self, counts: Counts) -> Counts:
+        return counts
+
+    def asked_of(self, counts: Counts) -> Counts:
+        return np.full(self.answers, counts.sum())
+
+
+class BitReports(Randomizer):
+    """A report is a row of bits, one for each item, where −1 stands for one that was not asked."""
+
+    report = "bits"
+    least: ClassVar[int] = 0  #: −1 where not all items are asked
+    categories: int
+
+    @property
+    def outcomes(self) -> int:
+        return self.categories
+
+    def blank(self, rows: int) -> Column:
+        return np.zeros((rows, self.categories), np.int8)
+
+    def read(self, column: Any) -> Cells:
+        return cells.bits(column, self.categories)
+
+    def impossible(self, reports: Column) -> Flags | None:
+        return np.any(reports < 0, axis=1) if reports.min(initial=0) < 0 else None
+
+    def could_be(self, report: object) -> bool:
+        fits = isinstance(report, str) and len(report) == self.categories
+        return fits and set(str(report)) <= set("01-")
+
+    def counts(self, reports: ArrayLike) -> Counts:
+        """Two rows: how often each bit was 1, and how often it was asked for."""
+        return count_bits(reports, self.categories, least=self.least)
+
+    def supports_of(self, counts: Counts) -> Counts:
+        ones: Counts = counts[0]
+        return ones
+
+    def asked_of(self, counts: Counts) -> Counts:
+        asked: Counts = counts[1]
+        return asked
 
 
 # -- probabilities in steps of 2⁻⁵³, rounded toward more noise, with the loss proven ---------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,20 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from discreet import laws
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Pure, ResponsePair
-from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.numeric.exact import Number, positive, probability
+from discreet.survey.chances import least_often, most_often, sentence
 from discreet.survey.randomizers.randomizer import (
     GRID,
-    count_integers,
+    IntegerReports,
     least_noise,
     ratio_loss,
     read_categories,
     read_integers,
     true_loss,
-    variance_of_share,
     writable,
 )
 
@@ -37,7 +36,7 @@ MOST_CATEGORIES: Final = 1 << 24
 
 
 @dataclass(frozen=True, init=False)
-class Response:
+class Response(IntegerReports):
     """Reports the true category, or with probability T/2⁵³ the throw of a fair die instead.
 
     With two categories T/2⁵³ is the probability that the answer is flipped. Give the promise
@@ -58,7 +57,6 @@ class Response:
 
     name: ClassVar[str] = "randomized response"
     kind: ClassVar[str] = "response"
-    report: ClassVar[Literal["integer"]] = "integer"
 
     def __init__(
         self, *, categories: int, epsilon: Number | None = None, truth: Number | None = None
@@ -72,9 +70,8 @@ class Response:
         else:
             asked = positive(given, name="epsilon")
             step = least_noise(partial(_loss, k), asked, none=none)
-        object.__setattr__(self, "categories", k)
-        object.__setattr__(self, "step", step)
-        object.__setattr__(self, "epsilon", true_loss(partial(_loss, k), step, asked))
+        loss = true_loss(partial(_loss, k), step, asked)
+        self.__dict__.update(categories=k, step=step, epsilon=loss)
 
     @property
     def outcomes(self) -> int:
@@ -124,32 +121,34 @@ class Response:
         return laws.Finite(range(self.categories), weights)
 
     @property
-    def inputs(self) -> Categories:
-        return Categories(self.categories)
+    def odds(self) -> Fraction:
+        return self.inside / self.outside
 
-    def counts(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """How often each category was reported."""
-        return count_integers(reports, self.categories)
+    def changed(self, opposite: str) -> str:
+        if self.categories > 2:
+            return self.die(f"all {self.categories:,} options", "Your own answer")
+        return self.coin("Your device", "your answer is sent as it is", opposite)
 
-    def supports_of(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        return counts
+    def denied(self, opposite: str) -> str:
+        if self.categories > 2:
+            return ""
+        return f"people whose answer is {opposite} send the same {least_often(self.outside)}"
 
-    def asked_of(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.full(self.categories, counts.sum())
+    def coin(self, device: str, kept: str, opposite: str) -> str:
+        """The sentences of a card about two answers."""
+        return (
+            f"{device} throws a coin that nobody sees. {sentence(most_often(self.inside))}, "
+            f"{kept}; {least_often(self.outside)}, {opposite} is sent."
+        )
 
-    def supports(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """How many reports support each category."""
-        return self.counts(reports)
-
-    def asked(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """How many reports say something about each category: all of them."""
-        return np.full(self.categories, np.asarray(reports).shape[0])
-
-    def variance(self, share: float | None = None) -> float:
-        """The variance of one respondent's contribution to an estimated share; at 1/k if none is
-        given."""
-        at = 1 / self.categories if share is None else share
-        return variance_of_share(self.inside, self.outside, at)
+    def die(self, among: str, own: str) -> str:
+        """The sentences of a card about more answers."""
+        replaced = self.outside * self.categories  # the die may show what it replaces
+        return (
+            f"Your device throws a die that nobody sees. {sentence(least_often(replaced))}, your "
+            f"answer is put aside and one of {among} is drawn instead, each with the same chance. "
+            f"{own} is sent {most_often(self.inside)}."
+        )
 
     def document(self) -> dict[str, int | str]:
         """What a browser needs to randomize in the same way."""

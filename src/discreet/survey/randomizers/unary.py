@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,10 +20,10 @@ from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.numeric.balls import ball
 from discreet.numeric.exact import Number, integer, positive
+from discreet.survey.chances import least_often, most_often
 from discreet.survey.randomizers.randomizer import (
     GRID,
-    Counts,
-    count_bits,
+    BitReports,
     exchanged,
     least_noise,
     read_categories,
@@ -31,7 +31,6 @@ from discreet.survey.randomizers.randomizer import (
     read_sets,
     sets,
     true_loss,
-    variance_of_share,
     writable,
 )
 
@@ -44,7 +43,7 @@ _BLOCK: Final = 1 << 22  # bits randomized at a time
 
 
 @dataclass(frozen=True, init=False)
-class Unary:
+class Unary(BitReports):
     """A chosen item's bit is 1 with probability ½, any other item's with T/2⁵³.
 
     For one choice (``most=1``) T/2⁵³ is about 1/(e^ε + 1): optimised unary encoding (Wang,
@@ -66,7 +65,6 @@ class Unary:
 
     name: ClassVar[str] = "unary encoding"
     kind: ClassVar[str] = "unary"
-    report: ClassVar[Literal["bits"]] = "bits"
 
     def __init__(self, *, categories: int, epsilon: Number, most: int = 1) -> None:
         k = read_categories(categories, most=MOST_ITEMS)
@@ -77,14 +75,8 @@ class Unary:
         asked = positive(epsilon, name="epsilon")
         loss = partial(_loss, k, limit)
         step = least_noise(loss, asked, none=GRID // 2)
-        object.__setattr__(self, "categories", k)
-        object.__setattr__(self, "most", limit)
-        object.__setattr__(self, "step", step)
-        object.__setattr__(self, "epsilon", true_loss(loss, step, asked))
-
-    @property
-    def outcomes(self) -> int:
-        return self.categories
+        lost = true_loss(loss, step, asked)
+        self.__dict__.update(categories=k, most=limit, step=step, epsilon=lost)
 
     @property
     def inside(self) -> Fraction:
@@ -107,22 +99,19 @@ class Unary:
     def randomize(self, truths: ArrayLike) -> NDArray[np.int8]:
         """Return a row of bits for each truth: a category, or a row of bools (chosen items)."""
         truths = np.asarray(truths)
-        if truths.ndim == 1 and self.most == 1:
-            column = read_integers(truths, self.categories, name="truths")
-            reports = np.empty((column.size, self.categories), np.int8)
-            for part in self._blocks(column.size):
-                chosen = column[part, None] == np.arange(self.categories)
-                reports[part] = self._turn(chosen)
-            return reports
-        rows = read_sets(truths, self.categories, self.most)
-        reports = np.empty(rows.shape, np.int8)
-        for part in self._blocks(len(rows)):
-            reports[part] = self._turn(rows[part])
-        return reports
-
-    def _blocks(self, rows: int) -> list[slice]:
+        one = truths.ndim == 1 and self.most == 1
+        rows = (
+            read_integers(truths, self.categories, name="truths")[:, None]
+            if one
+            else read_sets(truths, self.categories, self.most)
+        )
+        reports = np.empty((len(rows), self.categories), np.int8)
         step = max(1, _BLOCK // self.categories)
-        return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            chosen = rows[part] == np.arange(self.categories) if one else rows[part]
+            reports[part] = self._turn(chosen)
+        return reports
 
     def _turn(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         raised = coins(Rational(self.outside), chosen.size).reshape(chosen.shape)
@@ -154,33 +143,17 @@ class Unary:
         writable(1 << self.categories)
         return Categories(len(sets(self.categories, self.most)))
 
-    def counts(self, reports: ArrayLike) -> Counts:
-        """Two rows: how often each bit was 1, and how often it was asked for."""
-        return count_bits(reports, self.categories, least=0)
+    @property
+    def odds(self) -> Fraction:
+        return super().odds if self.most > 1 else (1 - self.outside) / self.outside
 
-    def supports_of(self, counts: Counts) -> Counts:
-        """The first row: how many reports have each bit set."""
-        ones: Counts = counts[0]
-        return ones
-
-    def asked_of(self, counts: Counts) -> Counts:
-        """The second row: how many reports say something about each item."""
-        asked: Counts = counts[1]
-        return asked
-
-    def supports(self, reports: ArrayLike) -> Counts:
-        """How many reports have each bit set."""
-        return self.supports_of(self.counts(reports))
-
-    def asked(self, reports: ArrayLike) -> Counts:
-        """How many reports say something about each item."""
-        return self.asked_of(self.counts(reports))
-
-    def variance(self, share: float | None = None) -> float:
-        """The variance of one respondent's contribution to an estimated share; at 1/k if none is
-        given."""
-        at = 1 / self.categories if share is None else share
-        return variance_of_share(self.inside, self.outside, at)
+    def changed(self, opposite: str) -> str:
+        return (
+            f"Your answer becomes {self.categories:,} marks, one for each option, and a coin that "
+            "nobody sees decides about each. An option that is yours is marked "
+            f"{most_often(self.inside)}; one that is not is marked too, "
+            f"{least_often(self.outside)}."
+        )
 
     def document(self) -> dict[str, int | str]:
         """What a browser needs to randomize in the same way."""
