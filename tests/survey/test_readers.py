@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.survey import ChooseAny, ChooseOne, Collector, Questionnaire, YesNo, collect, readers
+from discreet.survey import (
+    ChooseAny,
+    ChooseOne,
+    Collector,
+    Questionnaire,
+    YesNo,
+    cells,
+    collect,
+    readers,
+)
 from discreet.survey.cells import Texts
 
 FORM = Questionnaire(
@@ -171,17 +180,24 @@ def test_a_line_without_end_is_skipped_in_bounded_memory(tmp_path, monkeypatch):
 @given(st.lists(st.text(alphabet="0123456789-+ ٣²aF\x00", max_size=20), max_size=8))
 def test_texts_are_read_as_python_reads_them(texts):
     """Digits and hex against Python's own, for ASCII alone. Catches a digit of another script."""
-    numbers, bad = Texts.of(texts).numbers()
-    for text, number, wrong in zip(texts, numbers.tolist(), bad.tolist(), strict=True):
-        fine = text.isascii() and text.isdigit() and len(text) <= 18
-        assert wrong == (not fine) and (not fine or number == int(text))
+    written = Texts(pa.array([text.encode("latin-1", "replace") for text in texts], pa.binary()))
+    read = cells.integers(written)
+    for row, text in enumerate(texts):
+        number = text.isascii() and text.removeprefix("-").isdigit()
+        fine = number and text.isdigit() and len(text) <= 18
+        assert flagged(read.missing, row) == (text == "")
+        assert flagged(read.wrong, row) == (text != "" and not number)
+        assert not number or read.values[row] == (int(text) if fine else -1)
     padded = [text.ljust(32, "0")[:32] for text in texts]
-    words, bad = Texts.of(padded).ids()
-    for text, word, wrong in zip(padded, words.tolist(), bad.tolist(), strict=True):
+    read = cells.ids(padded)
+    for row, text in enumerate(padded):
         fine = all(c in "0123456789abcdefABCDEF" for c in text)
-        assert wrong == (not fine) and (
-            not fine or word == [int(text[:16], 16), int(text[16:], 16)]
-        )
+        assert flagged(read.wrong, row) == (not fine)
+        assert not fine or read.values[row].tolist() == [int(text[:16], 16), int(text[16:], 16)]
+
+
+def flagged(flags, row):
+    return flags is not None and bool(flags[row])
 
 
 def test_files_as_other_programs_write_them(tmp_path):

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import MISSING, dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -494,17 +494,9 @@ def read_questionnaire(path: Path) -> Questionnaire:
             given=f"{InvalidArgument.describe_parameter(str(path))}, which looks like {looks}",
             hint="the questionnaire is named first",
         )
-    with told_of(path):
-        return Questionnaire.from_toml(path)
-
-
-@contextmanager
-def told_of(path: Path) -> Iterator[None]:
-    """Report errors inside this block as being about this file, not about an option."""
     try:
-        yield
-        return
-    except InvalidArgument as mistake:
+        return Questionnaire.from_toml(path)
+    except InvalidArgument as mistake:  # it is about this file, not about an option
         found = in_toml(mistake, path.name)
     raise found
 
@@ -527,23 +519,16 @@ def add_line(path: Path, line: str) -> None:
     """
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
     with open(descriptor, "r+b", buffering=0) as file:
-        _lock(descriptor)
+        with suppress(ImportError, OSError):  # without locks, rely on one write at the end
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # until it is closed
         text = f"{line}\n".encode()
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
             text = text if file.read(1) == b"\n" else b"\n" + text
         while text:
             text = text[file.write(text) :]
-
-
-def _lock(descriptor: int) -> None:
-    """Lock the file until it is closed; on systems without locks, rely on one write at the end."""
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    except (ImportError, OSError):
-        return
 
 
 # -- the commands ----------------------------------------------------------------------------------

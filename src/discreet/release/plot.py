@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -67,7 +67,7 @@ def _points(shown: Marks) -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
     of_value = shown.kind not in OTHER_ERROR
     for axis, label, value, error in zip(
-        _different(shown.labels),
+        different(shown.labels),
         shown.labels,
         shown.values.tolist(),
         shown.errors.tolist(),
@@ -80,7 +80,7 @@ def _points(shown: Marks) -> list[dict[str, Any]]:
     return points
 
 
-def _different(labels: list[str]) -> Iterator[str]:
+def different(labels: Iterable[str]) -> Iterator[str]:
     """Labels cut to fit; labels that are equal then, such as a null and "none", stay distinct."""
     seen: Counter[str] = Counter()
     for label in labels:

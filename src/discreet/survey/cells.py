@@ -9,9 +9,7 @@ A number beyond 63 bits reads as −1, which is out of every range.
 
 from __future__ import annotations
 
-import re
-from binascii import Error, unhexlify
-from collections.abc import Sequence
+from binascii import unhexlify
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, Final, TypeAlias
@@ -21,9 +19,11 @@ from numpy.typing import NDArray
 
 Column: TypeAlias = Any
 """A list, an ndarray, an Arrow array or Texts."""
+Flags: TypeAlias = NDArray[np.bool_]
 
 _LARGEST: Final = 2**63
-_WHOLE: Final = re.compile(rb"-?[0-9]+")
+_BITS: Final = np.zeros(256, np.int8)  # what a byte means as a bit of a report
+_BITS[list(b"01-")] = [0, 1, -1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,19 @@ class Cells:
     values: NDArray[Any]
     missing: Flags | None = None
     wrong: Flags | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A column of a CSV file, as an Arrow array of bytes; what is missing is an empty text."""
+
+    column: Any
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def __getitem__(self, rows: slice) -> Texts:
+        return Texts(self.column[rows])
 
 
 def integers(column: Column) -> Cells:
@@ -50,9 +63,13 @@ def bits(column: Column, width: int) -> Cells:
     """Read rows of bits: texts of 0, 1 and -, or an array of 0, 1 and −1."""
     if isinstance(column, np.ndarray) and column.ndim == 2:
         return _array_bits(column, width)
+    import pyarrow.compute as pc
+
     texts, missing, wrong = _texts(column)
-    values, bad = texts.bits(width)
-    return Cells(values, missing, _besides(bad | wrong, missing))
+    fine = _matches(texts, "^[01-]*$") & (np.asarray(pc.binary_length(texts)) == width)
+    values = np.zeros((len(texts), width), np.int8)
+    values[fine] = _BITS[_matrix(texts, fine, width)]
+    return Cells(values, missing, _besides(wrong | ~fine, missing))
 
 
 def ids(column: Column) -> Cells:
@@ -60,27 +77,37 @@ def ids(column: Column) -> Cells:
     if isinstance(column, np.ndarray) and column.ndim == 2 and column.dtype == np.uint64:
         return Cells(column)  # as respond_many returns them
     texts, missing, wrong = _texts(column)
-    values, bad = texts.ids()
-    return Cells(values, missing, _besides(bad | wrong, missing))
+    fine = _matches(texts, "^[0-9a-fA-F]{32}$")
+    values = np.zeros((len(texts), 2), np.uint64)
+    digits = unhexlify(_matrix(texts, fine, 32).tobytes())
+    values[fine] = np.frombuffer(digits, ">u8").reshape(-1, 2)
+    return Cells(values, missing, _besides(wrong | ~fine, missing))
 
 
 def equal(column: Column, word: str) -> Cells:
     """Whether each cell is this word; a value that is not text is not."""
+    import pyarrow.compute as pc
+
     texts, missing, wrong = _texts(column)
-    return Cells(texts.equal(word) & ~wrong, missing)
+    same = pc.equal(texts, word.encode()).to_numpy(zero_copy_only=False)
+    return Cells(same & ~wrong, missing)
 
 
 # -- integers --------------------------------------------------------------------------------------
 
 
 def _written_integers(column: Texts) -> Cells:
-    values, bad = column.numbers()
-    missing = column.lengths == 0
-    for row in np.flatnonzero(bad & ~missing).tolist():
-        start = column.starts[row]
-        if _WHOLE.fullmatch(column.buffer[start : start + column.lengths[row]].tobytes()):
-            values[row], bad[row] = -1, False  # negative or long: a number, out of range
-    return Cells(values, _some(missing), _besides(bad, missing))
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts, missing, _ = _texts(column)
+    short = _matches(texts, "^[0-9]{1,18}$")  # 10¹⁸ − 1 fits into 63 bits
+    wrong = None
+    if not short.all():  # a negative or long number is a number, out of range
+        wrong = _besides(~_matches(texts, "^-?[0-9]+$"), missing)
+        texts = pc.if_else(short, texts, b"-1")
+    numbers = texts.cast(pa.large_string()).cast(pa.int64())
+    return Cells(numbers.to_numpy(zero_copy_only=False), missing, wrong)
 
 
 def _listed_integers(column: list[Any]) -> Cells:
@@ -147,44 +174,55 @@ def _nothing(rows: int, missing: Flags | None = None) -> Cells:
 
 
 # -- texts -----------------------------------------------------------------------------------------
+# Digits, bits and ids are ASCII. In a list, a character beyond Latin-1 becomes a question mark, and
+# one within it a byte above 127: neither is a digit, so no foreign numeral slips through.
 
 
-def _texts(column: Column) -> tuple[Texts, Flags | None, Flags]:
-    """The texts, which are missing, and which are not texts (both read as empty)."""
+def _texts(column: Column) -> tuple[Any, Flags | None, Flags]:
+    """The texts as an Arrow array of bytes, which are missing, and which are not texts (both read
+    as empty)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if isinstance(column, Texts):
-        return column, _some(column.lengths == 0), np.zeros(len(column), np.bool_)
+        lengths = np.asarray(pc.binary_length(column.column))
+        return column.column, _some(lengths == 0), np.zeros(len(column), np.bool_)
     if isinstance(column, np.ndarray):
         column = column.tolist()
     if isinstance(column, list):
-        return _listed_texts(column)
-    return _arrow_texts(column)
+        texts = [c.encode("latin-1", "replace") if isinstance(c, str) else None for c in column]
+        found, missing = pa.array(texts, pa.large_binary()), None
+        if found.null_count:
+            missing = _some(np.array([_is_gap(cell) for cell in column], np.bool_))
+    else:
+        column = _plain(column)
+        missing = _nulls(column)
+        readable = any(of(column.type) for of in _kinds_of_text(pa.types))
+        found = column if readable else pa.nulls(len(column), pa.large_binary())
+        found = found.cast(pa.large_binary())
+    wrong: Flags = found.is_null().to_numpy(zero_copy_only=False)
+    return found.fill_null(b""), missing, wrong if missing is None else wrong & ~missing
 
 
-def _listed_texts(column: Sequence[Any]) -> tuple[Texts, Flags | None, Flags]:
-    if set(map(type, column)) <= {str}:
-        return Texts.of(column), None, np.zeros(len(column), np.bool_)
-    texts = [cell if isinstance(cell, str) else "" for cell in column]
-    missing = np.array([_is_gap(cell) for cell in column], np.bool_)
-    wrong = np.array([not isinstance(cell, str) for cell in column], np.bool_) & ~missing
-    return Texts.of(texts), _some(missing), wrong
+def _kinds_of_text(types: Any) -> tuple[Any, ...]:
+    texts = types.is_string, types.is_large_string, types.is_string_view
+    return *texts, types.is_binary, types.is_large_binary
 
 
-def _arrow_texts(column: Any) -> tuple[Texts, Flags | None, Flags]:
+def _matches(texts: Any, pattern: str) -> Flags:
+    import pyarrow.compute as pc
+
+    flags: Flags = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+    return flags
+
+
+def _matrix(texts: Any, fine: Flags, width: int) -> NDArray[np.uint8]:
+    """The bytes of the fine texts, all of this length, one row each."""
     import pyarrow as pa
 
-    column = _plain(column)
-    missing = _nulls(column)
-    kinds = (
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_string_view,
-        pa.types.is_binary,
-        pa.types.is_large_binary,
-    )
-    if any(of_kind(column.type) for of_kind in kinds):
-        return Texts.of_arrow(column), missing, np.zeros(len(column), np.bool_)
-    other = np.ones(len(column), np.bool_)
-    return Texts.of([""] * len(column)), missing, other if missing is None else other & ~missing
+    chosen = texts.filter(pa.array(fine)).cast(pa.large_binary())
+    content = chosen.buffers()[2] or b""
+    return np.frombuffer(content, np.uint8, len(chosen) * width).reshape(-1, width)
 
 
 def _array_bits(column: NDArray[Any], width: int) -> Cells:
@@ -223,126 +261,3 @@ def _some(flags: Flags) -> Flags | None:
 
 def _besides(wrong: Flags, missing: Flags | None) -> Flags | None:
     return _some(wrong if missing is None else wrong & ~missing)
-
-
-# -- texts -----------------------------------------------------------------------------------------
-# Many short texts as bytes in one buffer, so that all answers in them are parsed at once.
-#
-# Digits, bits and ids are ASCII. A character beyond Latin-1 becomes a question mark, and one within
-# it a byte above 127: neither is a digit, so no foreign numeral slips through.
-
-
-Flags: TypeAlias = NDArray[np.bool_]
-Integers: TypeAlias = NDArray[np.int64]
-
-ID_LENGTH: Final = 32  # hex digits
-_MOST_DIGITS: Final = 18  # 10¹⁸ − 1 fits into 63 bits
-_AT_ONCE: Final = 1 << 22  # bytes gathered at a time
-_WRONG: Final = 99
-
-
-# What a byte means: as a bit of a report, and whether it is a hex digit.
-_BITS: Final = np.full(256, _WRONG, np.int8)
-_BITS[list(b"01-")] = [0, 1, -1]
-_HEX: Final = np.zeros(256, np.bool_)
-_HEX[list(b"0123456789abcdefABCDEF")] = True
-
-
-@dataclass(frozen=True, eq=False)
-class Texts:
-    """n texts: the i-th is ``buffer[starts[i] : starts[i] + lengths[i]]``."""
-
-    buffer: NDArray[np.uint8]
-    starts: Integers
-    lengths: Integers
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> Texts:
-        """From Python strings, one byte per character."""
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        joined = "".join(texts).encode("latin-1", "replace")
-        return cls(np.frombuffer(joined, np.uint8), np.cumsum(lengths) - lengths, lengths)
-
-    @classmethod
-    def of_arrow(cls, column: Any) -> Texts:
-        """From an Arrow array of texts or bytes; a null is an empty text."""
-        import pyarrow as pa
-
-        column = column.cast(pa.large_binary())
-        _, where, content = column.buffers()
-        ends = np.frombuffer(where, np.int64, len(column) + 1, 8 * column.offset)
-        buffer = np.frombuffer(content or b"", np.uint8)
-        return cls(buffer, ends[:-1], np.diff(ends))
-
-    def __len__(self) -> int:
-        return self.lengths.size
-
-    def __getitem__(self, rows: slice) -> Texts:
-        return Texts(self.buffer, self.starts[rows], self.lengths[rows])
-
-    def _matrix(self, rows: Integers, width: int) -> NDArray[np.uint8]:
-        """The texts of these rows, all of this length, as one row of bytes each."""
-        # One item of `width` bytes begins at each byte; taking items is faster than taking bytes.
-        items: NDArray[Any] = np.ndarray(
-            max(self.buffer.size - width + 1, 0), f"V{width}", self.buffer, strides=(1,)
-        )
-        return items[self.starts[rows]].view(np.uint8).reshape(-1, width)
-
-    def equal(self, word: str) -> Flags:
-        """Which texts are this word."""
-        wanted = np.frombuffer(word.encode(), np.uint8)
-        same: Flags = self.lengths == wanted.size
-        for rows in _portions(np.flatnonzero(same), wanted.size):
-            same[rows] = (self._matrix(rows, wanted.size) == wanted).all(axis=1)
-        return same
-
-    def numbers(self) -> tuple[Integers, Flags]:
-        """Whole numbers written in 1 to 18 digits, and which texts are something else."""
-        bad = (self.lengths < 1) | (self.lengths > _MOST_DIGITS)
-        value = np.zeros(len(self), np.int64)
-        last = max(self.buffer.size - 1, 0)
-        for place in range(int(self.lengths.max(initial=0, where=~bad))):
-            inside = place < self.lengths
-            digit = self._byte(np.minimum(self.starts + place, last)) - 48
-            bad |= inside & ((digit < 0) | (digit > 9))
-            value = np.where(inside & ~bad, 10 * value + digit, value)
-        value[bad] = 0
-        return value, bad
-
-    def _byte(self, where: Integers) -> Integers:
-        empty = not self.buffer.size
-        return np.zeros(where.size, np.int64) if empty else self.buffer[where].astype(np.int64)
-
-    def bits(self, width: int) -> tuple[NDArray[np.int8], Flags]:
-        """One row of 0, 1 and −1 (written "-") per text, and which texts are something else."""
-        out = np.zeros((len(self), width), np.int8)
-        bad = self.lengths != width
-        for rows in _portions(np.flatnonzero(~bad), width):
-            read = _BITS[self._matrix(rows, width)]
-            bad[rows] = (read == _WRONG).any(axis=1)
-            out[rows] = read
-        out[bad] = 0
-        return out, bad
-
-    def ids(self) -> tuple[NDArray[np.uint64], Flags]:
-        """Two words of 64 bits for 32 hex digits, and which texts are something else."""
-        out = np.zeros((len(self), 2), np.uint64)
-        bad = self.lengths != ID_LENGTH
-        for rows in _portions(np.flatnonzero(~bad), ID_LENGTH):
-            digits = self._matrix(rows, ID_LENGTH)
-            try:
-                content = unhexlify(digits.tobytes())
-            except Error:
-                fine = _HEX[digits].all(axis=1)
-                bad[rows[~fine]] = True
-                rows, content = rows[fine], unhexlify(digits[fine].tobytes())
-            out[rows] = np.frombuffer(content, ">u8").reshape(-1, 2)
-        return out, bad
-
-
-def _portions(rows: Integers, width: int) -> list[Integers]:
-    """The rows, split into portions whose bytes fit into the cache."""
-    if not rows.size:
-        return []
-    size = max(_AT_ONCE // (8 * max(width, 1)), 1)
-    return [rows[start : start + size] for start in range(0, rows.size, size)]

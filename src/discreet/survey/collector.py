@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +26,22 @@ if TYPE_CHECKING:
     from discreet.survey.questionnaire import Questionnaire
 
 
+#: Why a report is set aside; the first reason that applies is the one counted.
+REASONS: Final = (
+    "malformed",
+    "other survey",
+    "other wave",
+    "incomplete",
+    "out of range",
+    "duplicated",
+)
+
+_MOST_NOTES: Final = 20
+_LOST_ZEROS: Final = (
+    "the column {name!r} came as numbers, but its answers are texts of 0 and 1 whose leading zeros "
+    "count: read it as text, in pandas by dtype={{{name!r}: str}}, or pass the path of the file"
+)
+_CELLS: Final = 1 << 24  # bits of reports checked at a time
 _CONFIDENCE = Fraction(95, 100)
 _UNCHECKED: Final = {
     "survey": "of another survey",
@@ -68,7 +83,10 @@ class Collector:
     ) -> None:
         self.questionnaire = check_form(questionnaire)
         self.wave = _read_wave(wave, questionnaire.waves)
-        self._checker = Checker(questionnaire, self.wave)
+        self._seen = SeenIds()
+        self._aside: Counter[str] = Counter()
+        self._unchecked: set[str] = set()  # of survey, id, wave: what tables left out
+        self._notes: dict[str, None] = {}  # what is odd about sources, in order
         self._tallies = {q.name: Tally(q.randomizer) for q in questionnaire.questions}
         self._pairs = {
             (first, second): PairTally(
@@ -83,16 +101,22 @@ class Collector:
 
         A file that cannot be opened is refused, and what was counted before stays.
         """
-        names, rows = self._checker.names, self._checker.most_rows
-        for batch in (part for whole in read_batches(source, names) for part in whole.parts(rows)):
-            accepted = self._checker.check(batch)
-            if not accepted.rows:
-                continue
+        randomizers = {q.name: q.randomizer for q in self.questionnaire.questions}
+        bits = sum(r.outcomes for r in randomizers.values() if r.report == "bits")
+        rows = max(_CELLS // max(bits, 1), 1)
+        for whole in read_batches(source, ("survey", "id", "wave", *randomizers)):
+            self._aside["malformed"] += whole.broken
+            self._note(*whole.notes)
+            for batch in whole.parts(rows):
+                self._count(*self._check(batch))
+
+    def _count(self, answers: dict[str, NDArray[Any]], count: int) -> None:
+        if count:
             for name, tally in self._tallies.items():
-                tally.add(accepted.answers[name])
+                tally.add(answers[name])
             for (first, second), pairs in self._pairs.items():
-                pairs.add(accepted.answers[first], accepted.answers[second])
-            self._respondents += accepted.rows
+                pairs.add(answers[first], answers[second])
+            self._respondents += count
 
     @property
     def respondents(self) -> int:
@@ -102,8 +126,7 @@ class Collector:
     @property
     def set_aside(self) -> dict[str, int]:
         """How many reports do not count, by reason."""
-        counts = self._checker.set_aside
-        return {reason: counts[reason] for reason in REASONS if counts[reason]}
+        return {reason: self._aside[reason] for reason in REASONS if self._aside[reason]}
 
     def merge(self, other: Collector) -> None:
         """Add the counts of ``other``, a collector of the same questionnaire, wave and cross tables
@@ -123,13 +146,16 @@ class Collector:
                 expected="a collector of the same questionnaire, wave and cross tables",
                 given="one that differs",
             )
-        common = self._checker.seen.common(other._checker.seen)
+        common = self._seen.common(other._seen)
         if common or other is self:
             raise Refused(
                 f"both collectors have counted {common:,} of the reports, and counts cannot be "
                 "taken apart: add the files of both to one collector, which sees what came twice"
             )
-        self._checker.merge(other._checker)
+        self._seen.update(other._seen)
+        self._aside.update(other._aside)
+        self._unchecked |= other._unchecked
+        self._note(*other._notes)
         for name, tally in self._tallies.items():
             tally.merge(other._tallies[name])
         for key, pairs in self._pairs.items():
@@ -162,15 +188,74 @@ class Collector:
             guarantee=form.guarantee,
             cost=f"ε = {float(form.epsilon):.4g}",
             notes=(
-                *self._checker.notes,
+                *self._notes,
                 *_first_answers(form, self.wave),
                 *(
                     f"a table had no column {name!r}, so its reports {words} were not looked for"
                     for name, words in _UNCHECKED.items()
-                    if name in self._checker.unchecked
+                    if name in self._unchecked
                 ),
             ),
         )
+
+    # -- which reports of a batch count, and why the others do not ---------------------------------
+
+    def _check(self, batch: Batch) -> tuple[dict[str, NDArray[Any]], int]:
+        """The reports that count, a column for each question, and how many they are; the others
+        are counted by reason."""
+        fine: Flags = np.ones(batch.rows, np.bool_)  # until the first reason why it does not count
+
+        def aside(flags: Flags | None, reason: str) -> None:
+            nonlocal fine
+            if flags is not None and flags.any():
+                self._aside[reason] += int(np.count_nonzero(flags & fine))
+                fine = fine & ~flags
+
+        survey = self._read(batch, "survey", lambda c: cells.equal(c, self.questionnaire.digest))
+        wave = self._read(batch, "wave", cells.integers)
+        ids = self._read(batch, "id", cells.ids)
+        for read, expected, reason in (
+            (survey, True, "other survey"),
+            (wave, self.wave, "other wave"),
+        ):
+            if read is not None:
+                aside(read.wrong, "malformed")
+                other = read.values != expected
+                aside(other if read.missing is None else other & ~read.missing, reason)
+                aside(read.missing, "incomplete")
+        answers = {}
+        for question in self.questionnaire.questions:
+            randomizer = question.randomizer
+            column = batch.columns.get(question.name, [None] * batch.rows)
+            read = randomizer.read(column)
+            if randomizer.report == "bits" and _are_numbers(column):
+                self._note(_LOST_ZEROS.format(name=question.name))
+            aside(read.missing, "incomplete")
+            aside(read.wrong, "malformed")
+            aside(randomizer.impossible(read.values), "out of range")
+            answers[question.name] = read.values
+        if ids is not None:
+            aside(ids.missing, "incomplete")
+            aside(ids.wrong, "malformed")
+            if fine.any():
+                fresh = np.ones(batch.rows, np.bool_)
+                fresh[fine] = self._seen.add(ids.values[fine])
+                aside(~fresh, "duplicated")
+        if not fine.all():
+            answers = {name: values[fine] for name, values in answers.items()}
+        return answers, int(np.count_nonzero(fine))
+
+    def _note(self, *notes: str) -> None:
+        for note in notes:
+            if note in self._notes or len(self._notes) < _MOST_NOTES:
+                self._notes[note] = None
+
+    def _read(self, batch: Batch, name: str, how: Callable[[Any], Cells]) -> Cells | None:
+        """A column that says where a report belongs; None if a table left it out."""
+        if batch.loose and name not in batch.columns:
+            self._unchecked.add(name)
+            return None
+        return how(batch.columns.get(name, [None] * batch.rows))
 
 
 @spelled
@@ -325,143 +410,6 @@ def _mixed(x: Keys) -> Keys:
     return x ^ (x >> np.uint64(31))
 
 
-# -- which reports of a batch count, and why the others do not -------------------------------------
-
-
-#: Why a report is set aside; the first reason that applies is the one counted.
-REASONS: Final = (
-    "malformed",
-    "other survey",
-    "other wave",
-    "incomplete",
-    "out of range",
-    "duplicated",
-)
-
-_MOST_NOTES: Final = 20
-_LOST_ZEROS: Final = (
-    "the column {name!r} came as numbers, but its answers are texts of 0 and 1 whose leading zeros "
-    "count: read it as text, in pandas by dtype={{{name!r}: str}}, or pass the path of the file"
-)
-_CELLS: Final = 1 << 24  # bits of reports checked at a time
-
-
-@dataclass(frozen=True, eq=False)
-class Accepted:
-    """The reports of a batch that count: a column for each question."""
-
-    answers: Mapping[str, NDArray[Any]]
-    rows: int
-
-
-@dataclass(eq=False)
-class Checker:
-    """Checks batches against a questionnaire and a wave, and remembers the ids."""
-
-    questionnaire: Questionnaire
-    wave: int
-    seen: SeenIds = field(default_factory=SeenIds)
-    set_aside: Counter[str] = field(default_factory=Counter)
-    unchecked: set[str] = field(default_factory=set)  #: of survey, id, wave: what tables left out
-    notes: dict[str, None] = field(default_factory=dict)  #: what is odd about sources, in order
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns that are read."""
-        return ("survey", "id", "wave", *(q.name for q in self.questionnaire.questions))
-
-    @property
-    def most_rows(self) -> int:
-        """How many reports are checked at a time: fewer if each is long."""
-        randomizers = [q.randomizer for q in self.questionnaire.questions]
-        bits = sum(r.outcomes for r in randomizers if r.report == "bits")
-        return max(_CELLS // max(bits, 1), 1)
-
-    def check(self, batch: Batch) -> Accepted:
-        """The reports that count; the others are counted by reason."""
-        self.set_aside["malformed"] += batch.broken
-        self._note(*batch.notes)
-        rows = _Rows(batch.rows)
-        if not batch.rows:
-            return Accepted({}, 0)
-        survey = self._read(batch, "survey", lambda c: cells.equal(c, self.questionnaire.digest))
-        wave = self._read(batch, "wave", cells.integers)
-        ids = self._read(batch, "id", cells.ids)
-        for read, expected, reason in (
-            (survey, True, "other survey"),
-            (wave, self.wave, "other wave"),
-        ):
-            if read is not None:
-                rows.aside(read.wrong, "malformed")
-                rows.aside((read.values != expected) & _present(read), reason)
-                rows.aside(read.missing, "incomplete")
-        answers = {}
-        for question in self.questionnaire.questions:
-            randomizer, column = question.randomizer, batch.columns.get(question.name)
-            read = (
-                Cells(randomizer.blank(batch.rows), np.ones(batch.rows, np.bool_))
-                if column is None
-                else randomizer.read(column)
-            )
-            if randomizer.report == "bits" and _are_numbers(column):
-                self._note(_LOST_ZEROS.format(name=question.name))
-            rows.aside(read.missing, "incomplete")
-            rows.aside(read.wrong, "malformed")
-            rows.aside(randomizer.impossible(read.values), "out of range")
-            answers[question.name] = read.values
-        if ids is not None:
-            rows.aside(ids.missing, "incomplete")
-            rows.aside(ids.wrong, "malformed")
-            if rows.fine.any():
-                fresh = np.ones(batch.rows, np.bool_)
-                fresh[rows.fine] = self.seen.add(ids.values[rows.fine])
-                rows.aside(~fresh, "duplicated")
-        self.set_aside.update(rows.reasons())
-        if rows.fine.all():
-            return Accepted(answers, batch.rows)
-        kept = {name: values[rows.fine] for name, values in answers.items()}
-        return Accepted(kept, int(np.count_nonzero(rows.fine)))
-
-    def merge(self, other: Checker) -> None:
-        """Remember what another checker has seen, which has no id in common with this one."""
-        self.seen.update(other.seen)
-        self.set_aside.update(other.set_aside)
-        self.unchecked |= other.unchecked
-        self._note(*other.notes)
-
-    def _note(self, *notes: str) -> None:
-        for note in notes:
-            if note in self.notes or len(self.notes) < _MOST_NOTES:
-                self.notes[note] = None
-
-    def _read(self, batch: Batch, name: str, how: Callable[[Any], Cells]) -> Cells | None:
-        """A column that says where a report belongs; None if a table left it out."""
-        if name in batch.columns:
-            return how(batch.columns[name])
-        if batch.loose:
-            self.unchecked.add(name)
-            return None
-        return Cells(np.zeros(batch.rows, np.int64), np.ones(batch.rows, np.bool_))
-
-
-class _Rows:
-    """For each row of a batch, the first reason why it does not count."""
-
-    def __init__(self, rows: int) -> None:
-        self.fine: Flags = np.ones(rows, np.bool_)
-        self._counts: Counter[str] = Counter()
-
-    def aside(self, flags: Flags | None, reason: str) -> None:
-        if flags is None or not flags.any():
-            return
-        flags = flags & self.fine
-        self._counts[reason] += int(np.count_nonzero(flags))
-        self.fine &= ~flags
-
-    def reasons(self) -> Counter[str]:
-        return self._counts
-
-
 def _are_numbers(column: Any) -> bool:
     """Whether a program has read a column of bits as numbers."""
     if isinstance(column, list):
@@ -470,7 +418,3 @@ def _are_numbers(column: Any) -> bool:
         return column.ndim == 1 and column.dtype.kind in "iuf"
     kind = str(getattr(column, "type", ""))
     return kind.startswith(("int", "uint", "float", "double"))
-
-
-def _present(read: Cells) -> Flags | bool:
-    return True if read.missing is None else ~read.missing

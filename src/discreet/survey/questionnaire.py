@@ -29,7 +29,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -198,16 +197,48 @@ class Questionnaire:
         return {"survey": self.digest, "post": self.post, **asked}
 
     def to_toml(self) -> str:
-        """The questionnaire as TOML; `from_toml` reads the same value back."""
+        """The questionnaire as TOML; `from_toml` reads the same value back.
 
-        return to_toml(self)
+        >>> from discreet.survey import Questionnaire, YesNo
+        >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
+        >>> print(form.to_toml())
+        title = "Health"
+        <BLANKLINE>
+        [[question]]
+        name = "smoker"
+        kind = "yes_no"
+        text = "Do you smoke?"
+        truth = 0.5
+        <BLANKLINE>
+        >>> Questionnaire.from_toml(form.to_toml()) == form
+        True
+        """
+        waves = self.waves if self.waves != 1 else None
+        top = {"title": self.title, "respondents": self.respondents, "waves": waves}
+        tables = [_lines({**top, "post": self.post})]
+        for question in self.questions:
+            named = {"name": question.name, "kind": question.kind, "text": question.text}
+            tables.append("[[question]]\n" + _lines(named | question.fields()))
+        return "\n\n".join(tables) + "\n"
 
     @staticmethod
     def from_toml(source: str | Path) -> Questionnaire:
         """Read ``source``: the path of a TOML file, or the text itself, which is recognised by a
         line break or a = in it."""
-
-        return from_toml(source)
+        folder: Path | None = None
+        if isinstance(source, Path) or not ("\n" in source or "=" in source):
+            path = Path(source)
+            folder, source = path.parent, _read_file(path, "the questionnaire")
+        try:
+            # keep decimals as they were typed
+            table = tomllib.loads(source, parse_float=Decimal)
+        except (tomllib.TOMLDecodeError, RecursionError) as failure:
+            mistake = str(failure) or "nested too deeply"
+        else:
+            return _questionnaire(table, folder)
+        raise InvalidArgument(
+            name="the questionnaire", expected="TOML", given=f"text with a mistake: {mistake}"
+        )
 
     def page(self, *, wave: int = 1) -> str:
         """A web page, as HTML, that asks the questions and lets only randomized answers leave.
@@ -355,61 +386,6 @@ def _read_address(value: object) -> str:
 _TOP = ("title", "respondents", "waves", "post", "question")
 
 
-def to_toml(form: Questionnaire) -> str:
-    """The questionnaire as text that `from_toml` reads back to the same value.
-
-    >>> from discreet.survey import Questionnaire, YesNo
-    >>> form = Questionnaire("Health", [YesNo("smoker", "Do you smoke?", truth=0.5)])
-    >>> print(to_toml(form))
-    title = "Health"
-    <BLANKLINE>
-    [[question]]
-    name = "smoker"
-    kind = "yes_no"
-    text = "Do you smoke?"
-    truth = 0.5
-    <BLANKLINE>
-    >>> from_toml(to_toml(form)) == form
-    True
-    """
-    top: dict[str, Any] = {"title": form.title}
-    if form.respondents is not None:
-        top["respondents"] = form.respondents
-    if form.waves != 1:
-        top["waves"] = form.waves
-    if form.post is not None:
-        top["post"] = form.post
-    tables = [_lines(top), *(_question_lines(question) for question in form.questions)]
-    return "\n\n".join(tables) + "\n"
-
-
-def _question_lines(question: Question) -> str:
-    named = {"name": question.name, "kind": question.kind, "text": question.text}
-    return "[[question]]\n" + _lines(named | question.fields())
-
-
-def _lines(table: dict[str, Any]) -> str:
-    return "\n".join(assignment(key, value) for key, value in table.items())
-
-
-def from_toml(source: str | Path) -> Questionnaire:
-    """Read a file by its path, or the text itself (which has a line break or a = in it)."""
-    folder: Path | None = None
-    if isinstance(source, Path) or not ("\n" in source or "=" in source):
-        path = Path(source)
-        folder, source = path.parent, _read_file(path, "the questionnaire")
-    try:
-        # keep decimals as they were typed
-        table = tomllib.loads(source, parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, RecursionError) as failure:
-        mistake = str(failure) or "nested too deeply"
-    else:
-        return _questionnaire(table, folder)
-    raise InvalidArgument(
-        name="the questionnaire", expected="TOML", given=f"text with a mistake: {mistake}"
-    )
-
-
 def _questionnaire(table: dict[str, Any], folder: Path | None) -> Questionnaire:
     _check_keys(table, _TOP, where="the questionnaire", needed=("title", "question"))
     questions = table.pop("question")
@@ -433,11 +409,11 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
             name=f"kind of {where}",
             expected="one of " + ", ".join(KINDS),
             given=InvalidArgument.describe_parameter(kind_name),
-            hint=_near(str(kind_name), KINDS),
+            hint=meant(str(kind_name), KINDS),
         )
-    known = list(inspect.signature(kind).parameters)
-    files = ["options_file"] if "options" in known else []
-    _check_keys(fields, ["kind", *known, *files], where=where, needed=("name", "text"))
+    parameters = inspect.signature(kind).parameters
+    files = ["options_file"] if "options" in parameters else []
+    _check_keys(fields, ["kind", *parameters, *files], where=where, needed=("name", "text"))
     arguments = {key: value for key, value in fields.items() if key != "kind"}
     if {"options", "options_file"} <= arguments.keys():
         raise InvalidArgument(
@@ -448,16 +424,12 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
     try:
         if "options_file" in arguments:
             arguments["options"] = _read_options(arguments.pop("options_file"), folder)
-        _check_keys(arguments, known, where=where, needed=_needed(kind))
+        needed = [each.name for each in parameters.values() if each.default is each.empty]
+        _check_keys(arguments, parameters, where=where, needed=needed)
         return kind(**arguments)
     except InvalidArgument as refusal:
         refusal.add_note(f"in {where}")
         raise
-
-
-def _needed(kind: type) -> tuple[str, ...]:
-    parameters = inspect.signature(kind).parameters.values()
-    return tuple(each.name for each in parameters if each.default is each.empty)
 
 
 def _read_options(value: object, folder: Path | None) -> list[str]:
@@ -503,7 +475,7 @@ def _check_keys(
                 name=f"a key of {where}",
                 expected="one of " + ", ".join(known),
                 given=InvalidArgument.describe_parameter(key),
-                hint=_near(key, known),
+                hint=meant(key, known),
             )
     for key in needed:
         if key not in table:
@@ -512,27 +484,24 @@ def _check_keys(
             raise InvalidArgument(name=key, expected=expected, given="nothing", hint=hint)
 
 
-def _near(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, list(known), n=1)
-    return f"did you mean {near[0]}?" if near else ""
-
-
 # -- values as TOML text, so that reading gives the same value again -------------------------------
 # Texts are basic strings and numbers are exact: integers and decimals where possible, else a text
-# such as "1/3", which is accepted for every number of a questionnaire.
+# such as "1/3", which is accepted for every number of a questionnaire. It is our own text, since
+# tomlkit needs seconds for a list of 10,000 options, and quadratically more for longer ones.
 
 
 _LARGEST = 2**63  # integers in TOML; larger ones are texts
 _FEW = 10  # options on one line
 
 
-def assignment(key: str, value: object) -> str:
-    """One line (or more, for a long list): ``key = value``.
-
-    >>> print(assignment("options", ("red", "blue")))
+def _lines(table: Mapping[str, Any]) -> str:
+    """
+    >>> print(_lines({"most": None, "options": ("red", "blue")}))
     options = ["red", "blue"]
     """
-    return f"{key} = {_value(value)}"
+    return "\n".join(
+        f"{key} = {_value(value)}" for key, value in table.items() if value is not None
+    )
 
 
 def _value(value: object) -> str:

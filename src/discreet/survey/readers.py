@@ -10,15 +10,16 @@ import codecs
 import csv
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from itertools import islice
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import InvalidArgument
 from discreet.survey.cells import Column, Texts
@@ -27,7 +28,7 @@ from discreet.survey.reports import Report, Reports
 # -- some reports at a time, as columns ------------------------------------------------------------
 
 
-ROWS: Final = 1 << 17  # at most, in a batch whose size we choose, so that its arrays stay small
+ROWS: Final = 1 << 17  # at most, in a part of a batch, so that its arrays stay small
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +48,14 @@ class Batch:
 
     def parts(self, rows: int) -> Iterator[Batch]:
         """This batch, split into batches of at most this many rows."""
-        if self.rows <= rows:
-            yield self
-            return
-        for start in range(0, self.rows, rows):
-            some = {name: column[start : start + rows] for name, column in self.columns.items()}
-            broken, notes = (self.broken, self.notes) if start == 0 else (0, ())
-            yield Batch(some, min(rows, self.rows - start), broken, self.loose, notes)
+        rows = min(rows, ROWS)
+        yield Batch(*self._rows(0, rows), self.broken, self.loose, self.notes)
+        for start in range(rows, self.rows, rows):
+            yield Batch(*self._rows(start, rows), loose=self.loose)
+
+    def _rows(self, start: int, rows: int) -> tuple[dict[str, Column], int]:
+        some = {name: column[start : start + rows] for name, column in self.columns.items()}
+        return some, min(rows, self.rows - start)
 
 
 def lacking(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
@@ -88,52 +90,20 @@ _PEEK: Final = 1 << 16  # bytes that are looked at to see how lines end
 _MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-class Readable(Protocol):
-    """The part of a file's interface that readers need."""
-
-    def read(self, size: int, /) -> bytes: ...
-    def seek(self, place: int, /) -> int: ...
-
-
-def plain(file: BinaryIO) -> Readable:
+def plain(file: BufferedReader) -> Any:
     """The file as UTF-8 whose lines end in a line feed; it must be at its start."""
     start = file.read(_PEEK)
     file.seek(0)
-    if start.startswith(_MARKS):
-        return _Recoded(file)
-    return _Returns(file) if b"\r" in start and b"\n" not in start else file
+    if start.startswith(_MARKS):  # as PowerShell writes it; what is not text becomes a "?"
+        return codecs.EncodedFile(file, "utf-8", "utf-16", "replace")
+    return _Returns(file.raw) if b"\r" in start and b"\n" not in start else file
 
 
-class _Recoded:
-    """UTF-16, as PowerShell writes it, read as UTF-8; what is not text becomes question marks."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
-
-    def read(self, size: int, /) -> bytes:
-        while True:
-            chunk = self._file.read(size)
-            words = self._decoder.decode(chunk, final=not chunk)
-            if words or not chunk:
-                return words.encode()
-
-    def seek(self, place: int, /) -> int:
-        self._decoder.reset()
-        return self._file.seek(place)
-
-
-class _Returns:
+class _Returns(BufferedReader):
     """Lines that end in a carriage return alone."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def read(self, size: int, /) -> bytes:
-        return self._file.read(size).replace(b"\r", b"\n")
-
-    def seek(self, place: int, /) -> int:
-        return self._file.seek(place)
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(size).replace(b"\r", b"\n")
 
 
 # -- lines of JSON ---------------------------------------------------------------------------------
@@ -145,14 +115,14 @@ _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs begin a
 _WRONG: Final = (ValueError, RecursionError)  # not JSON, too long a number, or nested too deeply
 
 
-def read_json_lines(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
+def read_json_lines(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
     """Batches of the reports in a file, one per line."""
     for block, skipped in line_blocks(file):
         reports, broken = parse_lines(block)
         yield of_dicts(reports, names, broken=broken + skipped)
 
 
-def line_blocks(file: Readable) -> Iterator[tuple[bytes, int]]:
+def line_blocks(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
     """Whole lines, many at a time, and how many were skipped because they are too long."""
     rest, skipping = file.read(len(_MARK)).removeprefix(_MARK), False
     while chunk := file.read(_BLOCK):
@@ -216,7 +186,7 @@ def parse_one(line: str | bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def read_json_file(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
+def read_json_file(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
     """Batches from a file with one saved report, a list of reports, or one report per line."""
     start = file.read(_LONGEST + 1)
     if len(start) <= _LONGEST:
@@ -236,74 +206,49 @@ def read_json_file(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
 # -- rows of CSV -----------------------------------------------------------------------------------
 
 
-_SEPARATORS: Final = b",;\t"
-_NEWLINE, _RETURN = 10, 13
+_SEPARATORS: Final = (b",", b";", b"\t")
 
 
-def read_csv(file: Readable, names: tuple[str, ...]) -> Iterator[Batch]:
+def read_csv(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
     """Batches of the reports in a file whose first line names its columns.
 
     A row with too many or too few fields is not a report. Nothing in a report needs a line break,
-    so a line is a row, whatever its quotes say, and a broken row never spoils the next one.
+    so a line is a row, whatever its quotes say, and a broken row never spoils the next one. (With
+    the readers of pyarrow and DuckDB it may: they fail on rows that are not UTF-8, and a quote that
+    is not closed swallows what follows.)
     """
+    import pyarrow as pa
+
     header: list[str] | None = None
     separator = b","
     notes: tuple[str, ...] = ()
     for block, skipped in line_blocks(file):
         if header is None:
             line, _, block = block.lstrip(b"\r\n").partition(b"\n")
-            separator = max(
-                (_SEPARATORS[i : i + 1] for i in range(len(_SEPARATORS))), key=line.count
-            )
-            header = [name.strip() for name in _fields(line.rstrip(b"\r"), separator)]
+            separator = max(_SEPARATORS, key=line.count)
+            header = [
+                name.decode("latin-1").strip() for name in _fields(line.rstrip(b"\r"), separator)
+            ]
             notes = lacking(names, header)
-        cut = _cut_quoted if b'"' in block else _cut_plain
-        batch = cut(block, len(header), separator)
-        wanted = {name: batch[1][header.index(name)] for name in names if name in header}
-        yield Batch(wanted, batch[0], batch[2] + skipped, notes=notes)
+        cut = _fields if b'"' in block else bytes.split
+        ends = block.removesuffix(b"\r").replace(b"\r\n", b"\n")
+        lines = [line for line in ends.split(b"\n") if line]
+        rows = [row for line in lines if len(row := cut(line, separator)) == len(header)]
+        columns = list(zip(*rows, strict=True)) or [()] * len(header)
+        wanted = {name: columns[header.index(name)] for name in names if name in header}
+        texts = {name: Texts(pa.array(column, pa.binary())) for name, column in wanted.items()}
+        yield Batch(texts, len(rows), len(lines) - len(rows) + skipped, notes=notes)
         notes = ()
 
 
-def _fields(line: bytes, separator: bytes) -> list[str]:
+def _fields(line: bytes, separator: bytes) -> list[bytes]:
     """The fields of one row; a row that the csv module cannot read is one long field."""
     text = line.decode("latin-1")
     try:
-        return next(csv.reader([text], delimiter=separator.decode()), [])
+        row = next(csv.reader([text], delimiter=separator.decode()), [])
     except csv.Error:
-        return [text]
-
-
-def _cut_plain(block: bytes, width: int, separator: bytes) -> tuple[int, list[Texts], int]:
-    """The number of rows, their columns and how many lines are not rows, for a block without
-    quotes."""
-    buffer = np.frombuffer(block + b"\n", np.uint8)
-    ends = np.flatnonzero(buffer == _NEWLINE)
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    ends = ends - ((ends > starts) & (buffer[ends - 1] == _RETURN))
-    marks = np.flatnonzero(buffer == separator[0])
-    first, last = np.searchsorted(marks, starts), np.searchsorted(marks, ends)
-    filled = ends > starts
-    fine = filled & (last - first == width - 1)
-    starts, ends, first = starts[fine], ends[fine], first[fine]
-
-    def edge(column: int) -> NDArray[np.intp]:
-        """Where a column ends: at its separator, or for the last one at the end of the line."""
-        last = column == width - 1
-        return np.asarray(ends if last else marks[first + column])
-
-    columns = []
-    for column in range(width):
-        begin = starts if column == 0 else edge(column - 1) + 1
-        columns.append(Texts(buffer, begin, edge(column) - begin))
-    return starts.size, columns, int(np.count_nonzero(filled & ~fine))
-
-
-def _cut_quoted(block: bytes, width: int, separator: bytes) -> tuple[int, list[Texts], int]:
-    """What `_cut_plain` returns, row by row, for a block with quotes."""
-    lines = [line for line in block.replace(b"\r\n", b"\n").split(b"\n") if line]
-    rows = [row for line in lines if len(row := _fields(line, separator)) == width]
-    columns = [Texts.of([row[column] for row in rows]) for column in range(width)]
-    return len(rows), columns, len(lines) - len(rows)
+        row = [text]
+    return [field.encode("latin-1") for field in row]
 
 
 # -- reports that are columns already --------------------------------------------------------------
@@ -345,10 +290,8 @@ def read_arrow(stream: Any, names: tuple[str, ...]) -> Iterator[Batch]:
     import pyarrow as pa
 
     with pa.RecordBatchReader.from_stream(stream) as reader:
-        for batch in reader:
-            for start in range(0, batch.num_rows, ROWS):
-                part = batch.slice(start, ROWS)
-                yield _of_arrow(part.select([n for n in names if n in part.schema.names]), True)
+        wanted = [name for name in names if name in reader.schema.names]
+        yield from (_of_arrow(batch.select(wanted), loose=True) for batch in reader)
 
 
 def _of_arrow(batch: Any, loose: bool = False) -> Batch:
@@ -366,10 +309,7 @@ def read_arrays(table: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Ba
             expected="columns of equal length",
             given=f"lengths from {min(lengths):,} to {max(lengths):,}",
         )
-    rows = max(lengths, default=0)
-    for start in range(0, rows, ROWS):
-        part = {name: column[start : start + ROWS] for name, column in columns.items()}
-        yield Batch(part, min(ROWS, rows - start), loose=True)
+    yield Batch(columns, max(lengths, default=0), loose=True)
 
 
 def _column(values: Any) -> Any:
@@ -392,15 +332,14 @@ def _column(values: Any) -> Any:
 
 
 def read_reports(reports: Reports, names: tuple[str, ...]) -> Iterator[Batch]:
-    """Batches of what ``respond_many`` returned."""
-    survey = np.frombuffer(reports.survey.encode(), np.uint8)
-    for start in range(0, len(reports), ROWS):
-        part = reports.part(start, start + ROWS)
-        same = np.zeros(len(part), np.int64)
-        columns: dict[str, Any] = {name: a for name, a in part.answers.items() if name in names}
-        columns["survey"] = Texts(survey, same, same + survey.size)
-        columns["id"], columns["wave"] = part.words, same + part.wave
-        yield Batch(columns, len(part))
+    """What ``respond_many`` returned."""
+    import pyarrow as pa
+
+    count = len(reports)
+    columns: dict[str, Any] = {name: a for name, a in reports.answers.items() if name in names}
+    columns["survey"] = pa.repeat(reports.survey, count)
+    columns["id"], columns["wave"] = reports.words, np.full(count, reports.wave)
+    yield Batch(columns, count)
 
 
 # -- any source of reports -------------------------------------------------------------------------
@@ -410,7 +349,7 @@ Source: TypeAlias = Any
 """A path, one report, an iterable of reports or lines, a table, or a dict of columns."""
 
 _DICTS: Final = 1 << 14  # reports taken from an iterable at a time
-_FILES: Final[dict[str, Callable[[Readable, tuple[str, ...]], Iterator[Batch]]]] = {
+_FILES: Final[dict[str, Callable[[BinaryIO, tuple[str, ...]], Iterator[Batch]]]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json_file,
@@ -466,9 +405,9 @@ def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
             given=InvalidArgument.describe_parameter(path.name),
         )
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb") as file, closing(plain(file)) as lines:
             if ending != ".parquet":
-                yield from _FILES[ending](plain(file), names)
+                yield from _FILES[ending](lines, names)
     except OSError as failure:
         raise InvalidArgument(
             name="source",

@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from discreet.errors import InvalidArgument, Refused
 from discreet.hints import spelled
 from discreet.numeric.exact import Number, number, positive
-from discreet.survey.estimates.confidence import (
-    About,
-    read_about,
-    read_confidence,
-)
+from discreet.survey.estimates.confidence import About, read_about, read_confidence
 from discreet.survey.estimates.text import counted
 from discreet.survey.questionnaire import Questionnaire
 from discreet.survey.questions import Question
@@ -181,9 +177,7 @@ def _read_share(value: Number) -> float:
     share = number(value, name="share")
     if not 0 <= share <= 1:
         raise InvalidArgument(
-            name="share",
-            expected="from 0 to 1",
-            given=InvalidArgument.describe_parameter(value),
+            name="share", expected="from 0 to 1", given=InvalidArgument.describe_parameter(value)
         )
     return float(share)
 

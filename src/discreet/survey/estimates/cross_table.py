@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.plot import Plot
+    from discreet.survey.questions import Question
 
 _MORE: Final = 1.5  # variance added to the number of a cell's reports, because it is whole
 
@@ -125,19 +126,9 @@ class Gate:
         return self.inside - self.outside
 
 
-class Answered(Protocol):
-    """What a cross table needs of a question."""
-
-    name: str
-    exclusive: ClassVar[bool]
-
-    @property
-    def categories(self) -> Sequence[str]: ...
-
-
 def estimate_cross(
     pairs: PairTally,
-    questions: tuple[Answered, Answered],
+    questions: tuple[Question, Question],
     respondents: int,
     *,
     confidence: Fraction,

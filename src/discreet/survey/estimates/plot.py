@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.plot import Plot, altair, dressed
+from discreet.release.plot import different
 from discreet.release.text import text
 from discreet.survey.estimates.text import counted
 
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 _MOST: Final = 30  # bars in one picture; beyond, the largest shares
 _MOST_EACH: Final = 12  # where all questions are in one picture
-_LONGEST: Final = 36  # letters of a label
 _BLUE, _DARK = "#8fb3dd", "#22303f"
 _TICKS: Final[Any] = {"size": 9, "color": _DARK, "opacity": 1}
 _WIDTH, _BAR = 520, 22
-_NO_WIDTH: Final = "\u200b"  # has no width, and makes equal labels different
 
 
 def draw(estimate: Estimate) -> Plot:
@@ -66,8 +64,8 @@ def draw_cross(table: CrossTable) -> Plot:
             "low": float(table.intervals[at, place, 0]),
             "high": float(table.intervals[at, place, 1]),
         }
-        for at, row in enumerate(_different(rows))
-        for place, column in enumerate(_different(columns))
+        for at, row in enumerate(different(map(text, rows)))
+        for place, column in enumerate(different(map(text, columns)))
     ]
     data = alt.InlineData(values=points)
     layers = _layers(_share_axis()).properties(width=_WIDTH, height=alt.Step(_BAR))
@@ -91,7 +89,10 @@ def bars(shown: Shares) -> Any:
     points = [
         {"axis": label, "value": value, "low": low, "high": high}
         for label, value, (low, high) in zip(
-            _different(shown.labels), shown.values.tolist(), shown.intervals.tolist(), strict=True
+            different(map(text, shown.labels)),
+            shown.values.tolist(),
+            shown.intervals.tolist(),
+            strict=True,
         )
     ]
     layers = _layers(_share_axis(), data=alt.InlineData(values=points))
@@ -158,14 +159,3 @@ def _subtitle(estimate: Estimate | CrossTable | SurveyResult, unbiased: bool = T
     people = counted(estimate.respondents, "respondent")
     about = f"{people}, {100 * estimate.confidence:g} % intervals about the {estimate.about}"
     return f"{about}; the estimates are unbiased" if unbiased else about
-
-
-def _different(labels: Any) -> list[str]:
-    """Labels cut to fit; those that have become equal are still kept apart."""
-    seen: Counter[str] = Counter()
-    out = []
-    for label in map(text, labels):
-        short = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
-        out.append(short + _NO_WIDTH * seen[short])
-        seen[short] += 1
-    return out

@@ -32,7 +32,7 @@ class Tally:
     counts: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        self.counts = self.randomizer.counts(self.randomizer.blank(0))
+        self.counts = self.randomizer.counts(self.randomizer.read([]).values)
 
     def add(self, reports: NDArray[Any]) -> None:
         """Count some reports."""

@@ -25,11 +25,11 @@ from discreet.survey.randomizers.randomizer import (
     GRID,
     BitReports,
     Column,
+    chosen,
     least_noise,
     ratio_loss,
     read_categories,
     read_sets,
-    sets,
     true_loss,
     variance_of_share,
     writable,
@@ -102,19 +102,19 @@ class Items(BitReports):
             reports[part] = self._answer(rows[part])
         return reports
 
-    def _answer(self, chosen: NDArray[np.bool_]) -> NDArray[np.int8]:
+    def _answer(self, held: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Draw s items per row without repetition (Floyd: Bentley 1987), and answer them.
 
         In the round for i, one of 0 … i is drawn; if it was drawn before, i itself is taken.
         """
-        n, k = chosen.shape
+        n, k = held.shape
         row = np.arange(n)
         reports = np.full((n, k), -1, np.int8)
         for i in range(k - self.drawn, k):
             item = integers(i + 1, n)
             item[reports[row, item] >= 0] = i
             turned = coins(Rational(self.outside), n)
-            reports[row, item] = chosen[row, item] != turned
+            reports[row, item] = held[row, item] != turned
         return reports
 
     def law(self, truth: Any) -> laws.Finite:
@@ -124,7 +124,7 @@ class Items(BitReports):
         """
         writable(comb(self.categories, self.drawn) << self.drawn)
         k = self.categories
-        chosen = self._chosen(truth)
+        held = chosen(truth, k, k)
         fair = Fraction(1, comb(k, self.drawn))
         outcomes, weights = [], []
         for places in combinations(range(k), self.drawn):
@@ -133,17 +133,9 @@ class Items(BitReports):
                 for place, bit in zip(places, bits, strict=True):
                     text[place] = str(bit)
                 outcomes.append("".join(text))
-                right = [chosen[place] == bit for place, bit in zip(places, bits, strict=True)]
+                right = [(place in held) == bit for place, bit in zip(places, bits, strict=True)]
                 weights.append(fair * prod(self.inside if r else self.outside for r in right))
         return laws.Finite(outcomes, weights)
-
-    def _chosen(self, truth: Any) -> NDArray[np.bool_]:
-        if np.ndim(truth) == 1:
-            truth = np.asarray(truth)[None]
-            return read_sets(truth, self.categories, self.categories).reshape(-1)
-        row = np.zeros(self.categories, np.bool_)
-        row[list(sets(self.categories, self.categories)[truth])] = True
-        return row
 
     @property
     def inputs(self) -> Categories:

@@ -123,10 +123,6 @@ class Randomizer(ABC):
     # -- what a report looks like ------------------------------------------------------------------
 
     @abstractmethod
-    def blank(self, rows: int) -> Column:
-        """As many reports as rows, all of them zero."""
-
-    @abstractmethod
     def read(self, column: Any) -> Cells:
         """A column of reports from a file or a table."""
 
@@ -164,9 +160,6 @@ class IntegerReports(Randomizer):
 
     report = "integer"
 
-    def blank(self, rows: int) -> Column:
-        return np.zeros(rows, np.int64)
-
     def read(self, column: Any) -> Cells:
         return cells.integers(column)
 
@@ -199,9 +192,6 @@ class BitReports(Randomizer):
     @property
     def outcomes(self) -> int:
         return self.categories
-
-    def blank(self, rows: int) -> Column:
-        return np.zeros((rows, self.categories), np.int8)
 
     def read(self, column: Any) -> Cells:
         return cells.bits(column, self.categories)
@@ -382,6 +372,13 @@ def count_bits(values: ArrayLike, items: int, *, least: int) -> NDArray[np.int64
         total[0] += np.count_nonzero(part == 1, axis=0)
         total[1] += np.count_nonzero(part >= 0, axis=0) if least < 0 else len(part)
     return total
+
+
+def chosen(truth: Any, items: int, most: int) -> set[int]:
+    """The items of a row of bools, of a place in ``sets``, or the one item that may be chosen."""
+    if np.ndim(truth) == 1:
+        return set(np.flatnonzero(read_sets(np.asarray(truth)[None], items, most)).tolist())
+    return {truth} if most == 1 else set(sets(items, most)[truth])
 
 
 def sets(items: int, most: int) -> list[tuple[int, ...]]:

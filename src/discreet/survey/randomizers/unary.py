@@ -24,6 +24,7 @@ from discreet.survey.chances import least_often, most_often
 from discreet.survey.randomizers.randomizer import (
     GRID,
     BitReports,
+    chosen,
     exchanged,
     least_noise,
     read_categories,
@@ -109,14 +110,14 @@ class Unary(BitReports):
         step = max(1, _BLOCK // self.categories)
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
-            chosen = rows[part] == np.arange(self.categories) if one else rows[part]
-            reports[part] = self._turn(chosen)
+            held = rows[part] == np.arange(self.categories) if one else rows[part]
+            reports[part] = self._turn(held)
         return reports
 
-    def _turn(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        raised = coins(Rational(self.outside), chosen.size).reshape(chosen.shape)
-        kept = coins(_HALF, chosen.size).reshape(chosen.shape)
-        return np.where(chosen, kept, raised)
+    def _turn(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        raised = coins(Rational(self.outside), held.size).reshape(held.shape)
+        kept = coins(_HALF, held.size).reshape(held.shape)
+        return np.where(held, kept, raised)
 
     def law(self, truth: Any) -> laws.Finite:
         """The exact law of the report, a text of bits, for a category or a row of bools.
@@ -124,8 +125,8 @@ class Unary(BitReports):
         With several choices, an integer is a place in ``randomizer.sets``.
         """
         writable(1 << self.categories)
-        chosen = _chosen(truth, self.categories, self.most)
-        ones = [self.inside if item in chosen else self.outside for item in range(self.categories)]
+        held = chosen(truth, self.categories, self.most)
+        ones = [self.inside if item in held else self.outside for item in range(self.categories)]
         reports = list(product((0, 1), repeat=self.categories))
         weights = [
             prod(
@@ -163,13 +164,6 @@ class Unary(BitReports):
             "most": self.most,
             "raise": self.step,
         }
-
-
-def _chosen(truth: Any, items: int, most: int) -> set[int]:
-    if np.ndim(truth) == 1:
-        row = read_sets(np.asarray(truth)[None], items, most)[0]
-        return set(np.flatnonzero(row).tolist())
-    return {truth} if most == 1 else set(sets(items, most)[truth])
 
 
 def _loss(items: int, most: int, step: int) -> arb:
