@@ -95,6 +95,13 @@ class Unit:
         return "a row" if self.column is None else f"all rows with one {one_line(self.column)}"
 
 
+def protects(relation: Relation, unit: str | None) -> str:
+    """Whom a guarantee protects, in words."""
+    who = "one row" if unit is None else f"all rows of one {one_line(unit)}"
+    how = "added or removed" if relation is Relation.ADD_REMOVE else "replaced"
+    return f"{who}, {how}"
+
+
 def distance(x: Iterable[Hashable], y: Iterable[Hashable], relation: Relation | str) -> float:
     """How many steps between neighbours lead from multiset x to y; infinite if no path does.
 

@@ -33,9 +33,11 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.mechanisms.top_k import TopK
+from discreet.neighbors import protects
 from discreet.noise.entropy import source as entropy
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number, integer, number, probability, round_up
+from discreet.numeric.numerals import short
 from discreet.query.aggregates.aggregate import ColumnLike, Noisy, Output
 from discreet.query.aggregates.quantiles import Quantile
 from discreet.query.aggregates.ranges import Range
@@ -50,9 +52,8 @@ from discreet.query.document import (
 from discreet.query.explain import Explanation, explain
 from discreet.query.keys import ListedKeys
 from discreet.query.measures import Measure, Units
-from discreet.query.numerals import short
 from discreet.query.plan import Plan, least_spend, make_plan
-from discreet.query.purchase import AddedNoise, Chooser, Finder, Spend, SpendAmount, protects
+from discreet.query.purchase import AddedNoise, Chooser, Finder, Spend, SpendAmount
 from discreet.query.request import Exact, Join, Request
 from discreet.query.schema import Type
 from discreet.query.table import Grouped, Query, Table, joined_in_words
@@ -941,7 +942,7 @@ def declared_sensitivity(one: AddedNoise | Chooser | Finder) -> Declared:
 
 def certificate_of(*, entry: Entry, result: Result, ledger: str | None, key: Any) -> Certificate:
     """The certificate of what was charged and what was released."""
-    from discreet.certificate import certify
+    from discreet.certificate.issue import certify
 
     return certify(entry=entry, frame=result.frame, columns=result.columns, ledger=ledger, key=key)
 

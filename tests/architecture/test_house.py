@@ -19,7 +19,7 @@ ROOT = SOURCE.parent.parent
 
 # Packages whose modules are members of a set: one file each, of one shape.
 SETS = {
-    "certificate.independent": "one check for each part of a certificate",
+    "auditor.certificate": "one check for each part of a certificate",
     "cli": "one file per command",
     "engines": "one file per engine",
     "guarantees": "one file per notion and per kind of guarantee",

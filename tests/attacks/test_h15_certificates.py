@@ -11,10 +11,9 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.certificate import verify
-from discreet.certificate.certificate import Verdict
+from discreet.auditor.certificate.json_schema import misfits, schema
+from discreet.certificate import Verdict, verify
 from discreet.certificate.issue import sealed
-from discreet.certificate.json_schema import misfits, schema
 from discreet.cli.main import main
 from discreet.errors import one_line
 from tests.certificate.releases import EVERYTHING, QUESTIONS, SPENDS, certificate

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
+from discreet.auditor.certificate.table_check import as_written
 from discreet.certificate import verify
 from discreet.errors import DiscreetError, LedgerDamaged
-from discreet.release.exports import as_written, harmless
+from discreet.release.exports import harmless
 from tests.certificate.releases import certificate
 
 # -- the ledger's file -----------------------------------------------------------------------------

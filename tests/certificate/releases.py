@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 import discreet.query.aggregates as ask
-from discreet.certificate import certify
+from discreet.certificate.issue import certify
 from discreet.errors import Refused
 from discreet.guarantees import GDP, ZCDP, Pure
 from discreet.guarantees.filters import price

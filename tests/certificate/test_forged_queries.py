@@ -6,8 +6,8 @@ import json
 import pytest
 
 import discreet.query.aggregates as ask
+from discreet.auditor.certificate.query_check import OPERATIONS, TYPES
 from discreet.certificate import verify
-from discreet.certificate.independent.query_check import OPERATIONS, TYPES
 from discreet.certificate.issue import sealed
 from discreet.guarantees import LaplacePair
 from discreet.query import expressions
@@ -122,7 +122,7 @@ def test_steps_that_a_query_has_verify():
     )
     table = table.where(lambda row: row.sex.is_in(["f", "m"]) & (row.income.fill_null(0) >= 0))
     table = table.select("ward", "twice", "floor").bound(max_groups=2, max_rows_per_group=1)
-    from discreet.certificate import certify
+    from discreet.certificate.issue import certify
     from discreet.query.plan import make_plan
     from discreet.query.purchase import Spend
 

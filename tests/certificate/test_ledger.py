@@ -4,11 +4,11 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.certificate import Certificate, certify, verify
-from discreet.certificate.issue import sealed
+from discreet.certificate import Certificate, verify
+from discreet.certificate.issue import certify, sealed
 from discreet.ledger.history import Claim
 from discreet.ledger.ledger import Ledger
-from discreet.query.public import table_digest
+from discreet.numeric.table_digest import table_digest
 from discreet.signing import create_key, load_private
 
 PEOPLE = pa.table(

@@ -16,7 +16,7 @@ import psycopg
 import pyarrow as pa
 
 import discreet as dp
-from discreet.certificate import certify
+from discreet.certificate.issue import certify
 from discreet.signing import create_key, load_private
 from tests.engines.postgres_server import postgres_server, programs
 

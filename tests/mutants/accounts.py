@@ -432,7 +432,7 @@ ACCOUNTS = (
     # -- certificates ------------------------------------------------------------------------------
     Mutant(
         id="certificate-digest-not-checked",
-        file="certificate/verification.py",
+        file="auditor/certificate/verification.py",
         old='        document["digest"] == canonical.digest(content(document)),',
         new='        len(document["digest"]) == 64,',
         kind="check dropped",
@@ -444,7 +444,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-signature-not-checked",
-        file="certificate/verification.py",
+        file="auditor/certificate/verification.py",
         old='        signing.is_signed(key, message(document), signature["signature"]),',
         new='        bool(signature["signature"]),',
         kind="check dropped",
@@ -456,9 +456,9 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-charge-count",
-        file="certificate/independent/guarantee_check.py",
-        old="exact = total(p.rho() * n for p, n in pairs if isinstance(p, Normal))",
-        new="exact = total(p.rho() for p, n in pairs if isinstance(p, Normal))",
+        file="auditor/certificate/law_pairs.py",
+        old="return total(pair.square * n for pair, n",
+        new="return total(pair.square for pair, n",
         kind="count forgotten",
         harm="a charge for one of ten mechanisms is told to be enough",
         tests=(
@@ -468,16 +468,16 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-loss-rounded-down",
-        file="certificate/independent/law_pairs.py",
-        old="        m = ceil(at) - 1 if strict else floor(at)",
-        new="        m = floor(at) - 1 if strict else ceil(at)",
+        file="auditor/certificate/law_pairs.py",
+        old="        m = floor((self.steps - x / self.rate) / 2)",
+        new="        m = ceil((self.steps - x / self.rate) / 2)",
         kind="rounding",
         harm="a claim is computed again with other tails than the law has",
         tests=("tests/certificate/test_independent.py::test_tails_of_a_shift_from_the_law_itself",),
     ),
     Mutant(
         id="certificate-replace",
-        file="certificate/independent/query_check.py",
+        file="auditor/certificate/query_check.py",
         old="                yield _times(table, value) + _times(table, -value)",
         new="                yield _times(table, value)",
         kind="scale",
@@ -489,7 +489,7 @@ ACCOUNTS = (
     ),
     Mutant(
         id="certificate-other-values",
-        file="certificate/verification.py",
+        file="certificate/ledger_check.py",
         old='    if told_released(result.frame, result.columns) == document["released"]:',
         new=(
             "    if told_released(result.frame, result.columns).keys() == "

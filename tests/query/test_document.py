@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.numeric import canonical
+from discreet.numeric.table_digest import table_digest
 from discreet.query.aggregates.ranges import Range
 from discreet.query.document import (
     MOST_KEYS,
@@ -25,7 +26,6 @@ from discreet.query.document import (
     query_in_words,
 )
 from discreet.query.plan import make_plan
-from discreet.query.public import table_digest
 from discreet.query.purchase import Spend
 
 from .sources import people

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.auditor.certificate.table_check import as_written
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Guarantee
-from discreet.release.exports import as_written
 
 NASTY = ['a "quote"', "a,comma", "a\r\nline", "é 内", "", "=1+1"]
 

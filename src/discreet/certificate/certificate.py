@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.certificate.json_schema import misfits
+from discreet.auditor.certificate.json_schema import misfits
+from discreet.auditor.certificate.verification import Verdict, verify_document
 from discreet.errors import InvalidArgument, one_line
-from discreet.guarantees import Guarantee
 from discreet.numeric import canonical
-from discreet.numeric.exact import round_up
 
 if TYPE_CHECKING:
+    from discreet.guarantees import Guarantee
     from discreet.ledger.ledger import Ledger
-
-
-# -- certificate -----------------------------------------------------------------------------------
-
 
 FORMAT: Final = "discreet certificate"
 VERSION: Final = 1
@@ -121,9 +116,12 @@ class Certificate:
         (CSV, Parquet, Arrow, or a result) which values it must be about. What is left out is not
         checked, and the verdict says so.
         """
-        from discreet.certificate.verification import verify
+        found = None
+        if ledger is not None:
+            from discreet.certificate.ledger_check import look_up
 
-        return verify(self, ledger=ledger, public_key=public_key, result=result)
+            found = look_up(self.document, ledger, public_key)
+        return verify_document(self.document, public_key=public_key, result=result, ledger=found)
 
     @property
     def digest(self) -> str:
@@ -133,6 +131,8 @@ class Certificate:
     @property
     def guarantee(self) -> Guarantee:
         """The promise."""
+        from discreet.guarantees import Guarantee
+
         return Guarantee.from_json(json.dumps(self.document["guarantee"]["document"]))
 
     def __str__(self) -> str:
@@ -153,28 +153,23 @@ class Certificate:
     __repr__ = __str__
 
 
-def content(document: dict[str, Any]) -> dict[str, Any]:
-    """The part of a document that its digest covers."""
-    return {name: value for name, value in document.items() if name not in ("digest", "signature")}
+def verify(
+    certificate: Certificate | str | os.PathLike[str],
+    *,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    public_key: str | os.PathLike[str] | None = None,
+    result: Any = None,
+) -> Verdict:
+    """Check a certificate, or the file it is in, as far as it can be.
 
-
-def message(document: dict[str, Any]) -> bytes:
-    """The bytes that are signed."""
-    told = {name: value for name, value in document.items() if name != "signature"}
-    return canonical.text(told).encode()
-
-
-def in_words(points: list[dict[str, str]]) -> str:
-    """A guarantee's (ε, δ), for reading; ε rounded up.
-
-    >>> in_words([{"epsilon": "1/2", "delta": "1/1000000"}])
-    'ε = 0.5 at δ = 1e-06'
+    Its guarantee is recomputed from sensitivities and noise, by code other than that which issued
+    it. ``public_key`` (a file, or 64 hexadecimal digits) says whose signature it must have,
+    ``ledger`` where its charge must be recorded, and ``result`` (CSV, Parquet, Arrow, or a result)
+    which values it must be about.
     """
-    if not points:
-        return "no ε at a δ worth telling"
-    epsilon, delta = (Fraction(points[0][name]) for name in ("epsilon", "delta"))
-    at = f" at δ = {round_up(delta):.6g}" if delta else ""
-    return f"ε = {round_up(epsilon):.6g}{at}"
+    if not isinstance(certificate, Certificate):
+        certificate = Certificate.load(certificate)
+    return certificate.verify(ledger=ledger, public_key=public_key, result=result)
 
 
 def _no_float(text: str) -> None:
@@ -186,38 +181,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError
     return found
-
-
-# -- verdict: what is proved, what is not, what failed ---------------------------------------------
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Sentences under three headings. ``ok`` means that nothing failed, not that all is proved.
-
-    >>> print(Verdict(proved=("the sums add up",), trusted=("the data",), failed=()))
-    Proved:
-      - the sums add up
-    Taken on trust:
-      - the data
-    """
-
-    proved: tuple[str, ...]
-    trusted: tuple[str, ...]
-    failed: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Did nothing fail?"""
-        return not self.failed
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        parts = (("Failed", self.failed), ("Proved", self.proved), ("Taken on trust", self.trusted))
-        lines = []
-        for title, sentences in parts:
-            if sentences:
-                lines += [f"{title}:", *(f"  - {one_line(sentence)}" for sentence in sentences)]
-        return "\n".join(lines)

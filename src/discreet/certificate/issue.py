@@ -10,21 +10,15 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet import signing
-from discreet.certificate.certificate import (
-    FORMAT,
-    VERSION,
-    Certificate,
-    content,
-    in_words,
-    message,
-)
+from discreet.auditor.certificate.verification import content, in_words, message
+from discreet.certificate.certificate import FORMAT, VERSION, Certificate
 from discreet.errors import InvalidArgument, one_line
 from discreet.guarantees import Guarantee, Pure
 from discreet.ledger.history import Cost, Entry
+from discreet.neighbors import protects
 from discreet.numeric import canonical
-from discreet.query.numerals import short
-from discreet.query.public import columns_of, table_digest
-from discreet.query.purchase import protects
+from discreet.numeric.numerals import short
+from discreet.numeric.table_digest import columns_of, table_digest
 from discreet.release.column import ColumnInfo
 
 if TYPE_CHECKING:
@@ -51,9 +45,21 @@ def certify(
             expected="the charge of a query on a table",
             given="one without a query or mechanisms",
         )
-    document: dict[str, Any] = {
+    document = {
         "format": FORMAT,
         "version": VERSION,
+        **told_charged(entry, ledger),
+        "released": told_released(frame, columns),
+        "software": {"discreet": _version()},
+    }
+    document["guarantee"] |= _in_points(entry.guarantee, entry.costs)
+    return sealed(document, key)
+
+
+def told_charged(entry: Entry, ledger: str | None) -> dict[str, Any]:
+    """A charge, as a certificate repeats it."""
+    held = ledger is not None and entry.hash is not None
+    return {
         "dataset": entry.dataset,
         "protects": {
             "unit": entry.unit,
@@ -62,17 +68,12 @@ def certify(
         },
         "query": {"words": entry.question, "tree": entry.query},
         "mechanisms": list(entry.mechanisms),
-        "guarantee": _guarantee(entry.guarantee, entry.costs),
-        "charges": [told_charge(cost) for cost in entry.costs],
-        "released": told_released(frame, columns),
+        "guarantee": {"document": json.loads(entry.guarantee.to_json())},
+        "charges": [_charge(cost) for cost in entry.costs],
         "asked": entry.digest,
         "time": entry.time.astimezone(UTC).isoformat(),
-        "ledger": None
-        if ledger is None or entry.hash is None
-        else {"id": ledger, "record": entry.number, "hash": entry.hash},
-        "software": {"discreet": _version()},
+        "ledger": {"id": ledger, "record": entry.number, "hash": entry.hash} if held else None,
     }
-    return sealed(document, key)
 
 
 def sealed(document: dict[str, Any], key: Ed25519PrivateKey | None) -> Certificate:
@@ -89,12 +90,11 @@ def sealed(document: dict[str, Any], key: Ed25519PrivateKey | None) -> Certifica
     return Certificate.of({**told, "signature": signature})
 
 
-def _guarantee(guarantee: Guarantee, costs: Sequence[Cost]) -> dict[str, Any]:
-    """The promise, and the (ε, δ) that it comes to."""
+def _in_points(guarantee: Guarantee, costs: Sequence[Cost]) -> dict[str, Any]:
+    """The (ε, δ) that a promise comes to."""
     epsilon, delta = _point(guarantee, costs)
     points = [] if epsilon is None else [{"epsilon": str(epsilon), "delta": str(delta)}]
-    document = json.loads(guarantee.to_json())
-    return {"words": in_words(points), "points": points, "document": document}
+    return {"words": in_words(points), "points": points}
 
 
 def _point(guarantee: Guarantee, costs: Sequence[Cost]) -> tuple[Fraction | None, Fraction]:
@@ -111,8 +111,7 @@ def _point(guarantee: Guarantee, costs: Sequence[Cost]) -> tuple[Fraction | None
     return Fraction(epsilon) if isfinite(epsilon) else None, delta
 
 
-def told_charge(cost: Cost) -> dict[str, str]:
-    """What one account was charged, as a certificate states it."""
+def _charge(cost: Cost) -> dict[str, str]:
     return {
         "account": cost.account,
         "notion": cost.notion.kind,

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final, Literal
 
+from discreet.auditor.certificate.json_schema import misfits
 from discreet.certificate.certificate import Certificate
-from discreet.certificate.json_schema import misfits
 from discreet.errors import InvalidArgument, one_line
 from discreet.numeric.exact import number, round_up
-from discreet.query.numerals import short
+from discreet.numeric.numerals import short
 
 # -- YAML ------------------------------------------------------------------------------------------
 

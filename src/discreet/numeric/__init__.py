@@ -7,5 +7,7 @@ From the bottom up:
 - `bands`: arrays of floats with both bounds;
 - `short_fractions`: numerator and denominator of at most 64 bits each, for budgets;
 - `decimals`: numbers for reading, rounded up;
-- `canonical`: one way to write a document, for digests and signatures.
+- `numerals`: numbers in sentences;
+- `canonical`: one way to write a document, for digests and signatures;
+- `table_digest`: the digest of a table, however it is stored.
 """

@@ -16,7 +16,6 @@ From the bottom up:
 - `aggregates`: what can be asked of each group, one file per aggregate
 - `table`: builds a question from a table, its steps, groups and aggregates
 - `plan`: from a question and a spend to mechanisms
-- `numerals`: numbers in sentences
 - `explain`: a plan in sentences
 - `document`: a question and its plan as documents and in words
 """

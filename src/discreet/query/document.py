@@ -21,6 +21,7 @@ from discreet.guarantees import Guarantee
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles, choice_scale
 from discreet.mechanisms.top_k import TopK
+from discreet.numeric.table_digest import columns_of, table_digest
 from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.aggregates.commonest import Commonest
 from discreet.query.aggregates.counts import Count, CountUnits
@@ -34,7 +35,6 @@ from discreet.query.contribution import ContributionBound
 from discreet.query.expressions import Expression, Typed, in_words
 from discreet.query.keys import DiscoveredKeys, Keys
 from discreet.query.plan import Plan
-from discreet.query.public import columns_of, table_digest
 from discreet.query.purchase import (
     AddedNoise,
     Additive,

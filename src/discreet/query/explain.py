@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from discreet.errors import one_line
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.neighbors import Relation
+from discreet.neighbors import Relation, protects
+from discreet.numeric.numerals import short
 from discreet.query.aggregates.aggregate import Expected
 from discreet.query.keys import ListedKeys
-from discreet.query.numerals import short
 from discreet.query.plan import Plan
 from discreet.query.purchase import (
     TIELESS,
@@ -28,7 +28,6 @@ from discreet.query.purchase import (
     QuantileChoice,
     RowCount,
     UnitCount,
-    protects,
 )
 from discreet.query.request import Join
 from discreet.query.table import joined_in_words

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.errors import InvalidArgument, Refused, one_line
+from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees import Guarantee, gdp_cap, zcdp_cap
 from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
@@ -619,10 +619,3 @@ def _noise(moved: Sensitivity, money: SpendAmount) -> Laplace | Gaussian:
     if money.kind == "epsilon":
         return Laplace(sensitivity=moved, epsilon=money.amount, step=1)
     return Gaussian(sensitivity=moved, step=1, **{money.kind: money.amount})
-
-
-def protects(relation: Relation, unit: str | None) -> str:
-    """Whom a guarantee protects, in words."""
-    who = "one row" if unit is None else f"all rows of one {one_line(unit)}"
-    how = "added or removed" if relation is Relation.ADD_REMOVE else "replaced"
-    return f"{who}, {how}"

@@ -24,7 +24,6 @@ _ROWS = 65536  # written at a time
 # marked itself.
 _COMPUTED = {*"=+-@'\t\r\n＝＋－＠"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # not tabs and line ends
-_ESCAPED = re.compile(r"\\(?:x([0-9a-f]{2})|\\)")
 
 
 def to_polars(frame: pa.Table) -> pl.DataFrame:
@@ -82,7 +81,7 @@ def harmless(text: str) -> str:
     """A text as a cell that no spreadsheet computes and no terminal obeys.
 
     If it needs to be changed, ``'`` is put before it, and backslashes and control characters in it
-    are written with a backslash, so that `as_written` can restore the text.
+    are written with a backslash, so that whoever verifies a certificate can restore the text.
 
     >>> print(harmless("=1+1"), harmless("'tis"), harmless("\\x1b[2J"), harmless("a = b"))
     '=1+1 ''tis '\\x1b[2J a = b
@@ -91,17 +90,6 @@ def harmless(text: str) -> str:
         return text
     doubled = text.replace("\\", "\\\\")
     return "'" + _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", doubled)
-
-
-def as_written(cell: str) -> str:
-    """The text that `harmless` was given.
-
-    >>> [as_written(harmless(text)) == text for text in ("=1+1", "'", "\\t\\\\x41", "a\\nb")]
-    [True, True, True, True]
-    """
-    if not cell.startswith("'"):
-        return cell
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else "\\", cell[1:])
 
 
 def to_parquet(result: Result, path: str | PathLike[str]) -> None:

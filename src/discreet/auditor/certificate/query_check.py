@@ -8,14 +8,14 @@ bounds, keys and relation.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil, floor
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from discreet.certificate.independent.reals import read
 from discreet.errors import InvalidArgument
 from discreet.numeric import canonical
 
@@ -142,67 +142,8 @@ class Person:
     groups: int
     rows: int
     total: int
-    cells: int = 1  # of a group
+    replaced: bool = False  # the relation
     several: bool = True  # is there more than one group at all?
-
-    def farthest(self, low: int, high: int, *, replaced: bool) -> Moved:
-        """The largest distance of neighbours, where each row adds between `low` and `high`.
-
-        >>> Person(groups=3, rows=5, total=15).farthest(0, 1, replaced=False).l1
-        Fraction(15, 1)
-        """
-        changes = [
-            change
-            for table in (self._packed(), self._spread())
-            for change in self._changes(table, low, high, replaced)
-        ]
-        touched = max(map(Counter.total, changes))
-        sizes = (
-            touched if self.several else min(touched, self.cells),
-            max(max(map(abs, change), default=0) for change in changes),
-            max(sum(abs(by) * n for by, n in change.items()) for change in changes),
-            max(sum(by * by * n for by, n in change.items()) for change in changes),
-        )
-        return Moved(*map(Fraction, sizes))
-
-    def _packed(self) -> Rows:
-        full, rest = divmod(self.total, self.rows)
-        return Counter({self.rows: full, **({rest: 1} if rest else {})})
-
-    def _spread(self) -> Rows:
-        """As evenly as possible: some cells have one row more than others."""
-        cells = min(self.total, self.groups * min(self.rows, self.cells))
-        each, more = divmod(self.total, cells)
-        return +Counter({each: cells - more, each + 1: more})
-
-    def _changes(self, table: Rows, low: int, high: int, replaced: bool) -> Iterator[Change]:
-        for value in (low, high):
-            yield _times(table, value)
-        if not replaced:
-            return
-        # The same cells: one end of the values leaves, the other comes; either may be missing.
-        yield _times(table, max(high, 0) - min(low, 0))
-        if self.several or self.cells > 1:  # other cells, as if there were always enough of them
-            for value in (low, high):
-                yield _times(table, value) + _times(table, -value)
-
-
-def _times(table: Rows, value: int) -> Change:
-    return Counter({rows * value: cells for rows, cells in table.items() if value})
-
-
-# -- what one person can move, from the tree of a query --------------------------------------------
-
-
-@dataclass(frozen=True)
-class Presence:
-    """What one person has in an answer at most."""
-
-    groups: int
-    rows: int
-    total: int
-    replaced: bool  # the relation
-    several: bool  # is there more than one group at all?
 
     @property
     def steps(self) -> int:
@@ -216,59 +157,80 @@ class Presence:
 
     def moves(self, low: int, high: int, *, cells: int = 1) -> Moved:
         """What moves in sums over rows that each add between `low` and `high`, or nothing, to one
-        of the cells of a group."""
-        person = Person(self.groups, self.rows, self.total, cells, self.several)
-        return person.farthest(low, high, replaced=self.replaced)
+        of the cells of a group.
+
+        >>> Person(groups=3, rows=5, total=15).moves(0, 1).l1
+        Fraction(15, 1)
+        """
+        changes = [
+            change
+            for table in (self._packed(), self._spread(cells))
+            for change in self._changes(table, low, high, elsewhere=self.several or cells > 1)
+        ]
+        touched = max(map(Counter.total, changes))
+        sizes = (
+            touched if self.several else min(touched, cells),
+            max(max(map(abs, change), default=0) for change in changes),
+            max(sum(abs(by) * n for by, n in change.items()) for change in changes),
+            max(sum(by * by * n for by, n in change.items()) for change in changes),
+        )
+        return Moved(*map(Fraction, sizes))
 
     def counts_once(self) -> Moved:
         """What moves in counts of people: each person counts once in a group."""
-        person = Person(self.groups, 1, self.groups, several=self.several)
-        return person.farthest(0, 1, replaced=self.replaced)
+        return replace(self, rows=1, total=self.groups).moves(0, 1)
+
+    def _packed(self) -> Rows:
+        full, rest = divmod(self.total, self.rows)
+        return +Counter({self.rows: full, rest: 1 if rest else 0})
+
+    def _spread(self, cells: int) -> Rows:
+        """As evenly as possible: some cells have one row more than others."""
+        cells = min(self.total, self.groups * min(self.rows, cells))
+        each, more = divmod(self.total, cells)
+        return +Counter({each: cells - more, each + 1: more})
+
+    def _changes(self, table: Rows, low: int, high: int, *, elsewhere: bool) -> Iterator[Change]:
+        for value in (low, high):
+            yield _times(table, value)
+        if not self.replaced:
+            return
+        # The same cells: one end of the values leaves, the other comes; either may be missing.
+        yield _times(table, max(high, 0) - min(low, 0))
+        if elsewhere:  # other cells, as if there were always enough of them
+            for value in (low, high):
+                yield _times(table, value) + _times(table, -value)
 
 
-def presence(tree: Mapping[str, Any]) -> Presence:
+def _times(table: Rows, value: int) -> Change:
+    return Counter({rows * value: cells for rows, cells in table.items() if value})
+
+
+def person_of(tree: Document) -> Person:
     """What one person has in an answer, from a query's unit, relation, bounds and keys.
 
     >>> tree = {"unit": "id", "relation": "add-remove", "keys": {"discovered": False, "count": 2},
     ...         "bound": {"max_groups": 3, "max_rows_per_group": 5, "max_rows": None}}
-    >>> presence(tree).moves(0, 1).l1
+    >>> person_of(tree).moves(0, 1).l1
     Fraction(10, 1)
     """
-    relation, keys, bound = tree.get("relation"), tree.get("keys"), tree.get("bound")
-    if relation not in ("add-remove", "replace"):
-        raise _unexpected("relation")
-    replaced = relation == "replace"
-    count = 1 if keys is None else None if keys.get("discovered") else keys.get("count")
-    if count is not None and (type(count) is not int or count < 1):
-        raise _unexpected("keys")
+    keys, bound, replaced = tree["keys"], tree["bound"], tree["relation"] == "replace"
+    count = 1 if keys is None else None if keys["discovered"] else keys["count"]
     several = count is None or count > 1
-    if tree.get("unit") is None and bound is None:
-        return Presence(1, 1, 1, replaced, several)
-    if tree.get("unit") is None or not isinstance(bound, Mapping):
-        raise _unexpected("bound")
-    by_group = (bound.get("max_groups"), bound.get("max_rows_per_group"))
-    if (rows := bound.get("max_rows")) is not None:
-        if by_group != (None, None):
-            raise _unexpected("bound")
-        rows = _whole(rows)
-        return Presence(min(rows, count or rows), rows, rows, replaced, several)
-    rows = _whole(bound.get("max_rows_per_group"))
-    most = bound.get("max_groups")
-    if most is None and several:
-        raise _unexpected("bound")
-    groups = 1 if most is None else min(_whole(most), count or _whole(most))
-    return Presence(groups, rows, groups * rows, replaced, several)
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int or value < 1:
-        raise _unexpected("bound")
-    return value
-
-
-def _unexpected(name: str) -> InvalidArgument:
-    return InvalidArgument(
-        name=f"the query's {name}", expected="one that bounds a person", given="something else"
+    if tree["unit"] is None and bound is None:
+        return Person(1, 1, 1, replaced, several)
+    if tree["unit"] is not None and bound is not None:
+        names = ("max_groups", "max_rows_per_group", "max_rows")
+        match tuple(bound[name] for name in names):
+            case None, None, int(rows):
+                return Person(min(rows, count or rows), rows, rows, replaced, several)
+            case int(most), int(rows), None:
+                groups = min(most, count or most)
+                return Person(groups, rows, groups * rows, replaced, several)
+            case None, int(rows), None if not several:
+                return Person(1, rows, rows, replaced, several)
+    raise InvalidArgument(
+        name="the query's bound", expected="one that bounds a person", given="something else"
     )
 
 
@@ -344,7 +306,7 @@ def is_grid_of(one: Document, bounds: Sequence[str]) -> bool:
     step = 2 ** grid["shift"] / fine**2 if squared else 1 / fine
     offset = _largest_square(grid) // 2 if squared else 0
     return bool(
-        read(one["step"], "step") == step
+        Fraction(one["step"]) == step
         and grid["offset"] == offset
         and (squared or grid["shift"] == 0)
     )
@@ -371,25 +333,10 @@ def _largest_square(grid: Document) -> int:
     return int((largest**2 + (1 << grid["shift"] >> 1)) >> grid["shift"])
 
 
-# -- which mechanisms an aggregate needs, and which they are ---------------------------------------
+# -- each kind of aggregate: its fields, the mechanisms it needs, its columns ----------------------
 
 
 Test = Callable[[Document], bool]
-
-_VALUE = frozenset({"kind", "name", "column", "weight"})
-#: The fields of each kind of aggregate: all of them, and no others.
-FIELDS: Final = {
-    "count": _VALUE,
-    "count units": {"kind", "name", "weight"},
-    "sum": _VALUE | {"bounds"},
-    "mean": _VALUE | {"bounds"},
-    "variance": _VALUE | {"bounds"},
-    "std": _VALUE | {"bounds"},
-    "quantile": _VALUE | {"bounds", "probabilities", "step", "several"},
-    "histogram": _VALUE | {"edges", "categories"},
-    "top k": _VALUE | {"k", "candidates"},
-    "range": {"kind", "name", "column"},
-}
 
 
 class Need(NamedTuple):
@@ -398,6 +345,21 @@ class Need(NamedTuple):
 
     fits: Test
     own: str | None = None
+
+
+@dataclass(frozen=True)
+class AggregateRule:
+    """All that is checked of one kind of aggregate.
+
+    `needs` takes the aggregate and the query, `kind` of its columns the aggregate and the
+    mechanisms: a type, or several separated by spaces where version 0.1.0 decided by the values.
+    """
+
+    fields: frozenset[str]  # all of them, and no others
+    needs: Callable[[Document, Document], Iterable[Need]]
+    kind: Callable[[Document, Sequence[Document]], str] = lambda aggregate, mechanisms: "real"
+    names: Callable[[Document], Iterable[str]] = lambda aggregate: [aggregate["name"]]
+    error: str = "error"  # how the column of errors ends
 
 
 def shared(tree: Document, mechanisms: Sequence[Document]) -> tuple[Document, list[Document]]:
@@ -421,7 +383,7 @@ def unanswered(tree: Document, mechanisms: Sequence[Document]) -> tuple[list[str
     used: set[int] = set()
     taken: dict[str, int] = {}
     for aggregate in tree["aggregates"]:
-        for need in _needs(aggregate, tree):
+        for need in AGGREGATES[aggregate["kind"]].needs(aggregate, tree):
             places = (i for i, one in enumerate(mechanisms) if need.fits(one))
             if need.own is None:
                 place = next(places, None)
@@ -435,42 +397,24 @@ def unanswered(tree: Document, mechanisms: Sequence[Document]) -> tuple[list[str
                 break
             used.add(place)
     if tree["keys"] is not None and tree["keys"]["discovered"]:
-        place = next((i for i, one in enumerate(mechanisms) if _is_one_of(one, "keys")), None)
+        place = next((i for i, one in enumerate(mechanisms) if one["mechanism"] == "keys"), None)
         if place is None:
             found.append("keys are discovered, and no mechanism discovers them")
         used |= set() if place is None else {place}
     return found, [i for i in range(len(mechanisms)) if i not in used]
 
 
-def _needs(aggregate: Document, tree: Document) -> Iterator[Need]:
-    kind, column = aggregate["kind"], aggregate.get("column")
-    match kind:
-        case "count":
-            yield Need(_counted(column))
-        case "count units":
-            yield Need(lambda one: _counts(one, "people", None))
-        case "sum" | "mean" | "variance" | "std":
-            yield Need(lambda one: adds(one, aggregate, "sum"))
-            if kind != "sum":
-                yield Need(_counted(column))
-            if kind not in ("sum", "mean"):
-                yield Need(lambda one: adds(one, aggregate, "sum of squares"))
-        case "histogram" | "range":
-            yield _bins(aggregate)
-        case "quantile":
-            yield _ranks(aggregate, tree)
-        case "top k":
-            size, own = len(aggregate["candidates"]), [column, aggregate["candidates"]]
-            yield Need(
-                lambda one: (
-                    _chooses(one, "top k", "commonest", column)
-                    and (one["k"], one["candidates"]) == (aggregate["k"], size)
-                ),
-                canonical.text(["top k", aggregate["k"], *own]),
-            )
+def _added(*kinds: str) -> Callable[[Document, Document], list[Need]]:
+    """Sums of these kinds, and unless it is only one, a count of the rows that have a value."""
+
+    def needs(aggregate: Document, tree: Document) -> list[Need]:
+        sums = [Need(lambda one, kind=kind: adds(one, aggregate, kind)) for kind in kinds]  # type: ignore[misc]
+        return sums if aggregate["kind"] == "sum" else [*sums, _counted(aggregate, tree)]
+
+    return needs
 
 
-def _bins(aggregate: Document) -> Need:
+def _bins(aggregate: Document, tree: Document) -> Iterator[Need]:
     column = aggregate["column"]
     if aggregate["kind"] == "range":
         bins, listed = rungs(column), []
@@ -478,13 +422,13 @@ def _bins(aggregate: Document) -> Need:
         edges = [float(Fraction(edge)).hex() for edge in aggregate["edges"]]
         listed = [edges, aggregate["categories"]]
         bins = len(edges) - 1 if edges else len(aggregate["categories"])
-    return Need(
-        lambda one: _counts(one, "bins", column) and one["part"]["bins"] == bins,
+    yield Need(
+        lambda one: _is_for(one, _NOISE, "bins", column) and one["part"]["bins"] == bins,
         canonical.text([aggregate["kind"], column, *listed]),
     )
 
 
-def _ranks(aggregate: Document, tree: Document) -> Need:
+def _ranks(aggregate: Document, tree: Document) -> Iterator[Need]:
     """All quantiles of a column that are asked on the same points are chosen together."""
     column, grid = aggregate["column"], points(aggregate)
     alike = [
@@ -494,122 +438,200 @@ def _ranks(aggregate: Document, tree: Document) -> Need:
         and one["column"] is column
         and all(one[name] == aggregate[name] for name in ("bounds", "step"))
     ]
-    asked = sorted({Fraction(p) for one in alike for p in one["probabilities"]})
-    together = [str(p) for p in asked]
-    return Need(
+    asked = {Fraction(p) for one in alike for p in one["probabilities"]}
+    together = [str(p) for p in sorted(asked)]
+    yield Need(
         lambda one: (
-            _chooses(one, "quantiles", "quantiles", column)
+            _is_for(one, ("quantiles",), "quantiles", column)
             and (one["probabilities"], one["candidates"]) == (together, grid.size)
         ),
         canonical.text(["quantile", column, list(grid), together]),
     )
 
 
+def _commonest(aggregate: Document, tree: Document) -> Iterator[Need]:
+    column, k, listed = aggregate["column"], aggregate["k"], aggregate["candidates"]
+    yield Need(
+        lambda one: (
+            _is_for(one, ("top k",), "commonest", column)
+            and (one["k"], one["candidates"]) == (k, len(listed))
+        ),
+        canonical.text(["top k", k, column, listed]),
+    )
+
+
 def adds(one: Document, aggregate: Document, kind: str) -> bool:
     """Sums are counted from zero, all others from the middle, where half the noise will do."""
-    if not _counts(one, kind, aggregate["column"]):
+    if not _is_for(one, _NOISE, kind, aggregate["column"]):
         return False
     grid = one["part"]["grid"]
     centre = 0 if aggregate["kind"] == "sum" else (grid["lower"] + grid["upper"]) // 2
     return bool(grid["centre"] == centre) and is_grid_of(one, aggregate["bounds"])
 
 
-def _counted(column: Any) -> Test:
+def _counted(aggregate: Document, tree: Document) -> Need:
     """Counts of rows, or of rows with a value in a column: of all rows if none is ever missing."""
-    both = "rows with and without a value"
+    column, both = aggregate["column"], "rows with and without a value"
     if column is None or not column["nullable"]:
-        return lambda one: (
-            _is_one_of(one, "laplace", "gaussian") and one["part"]["kind"] in ("rows", both)
+        return Need(
+            lambda one: one["mechanism"] in _NOISE and one["part"]["kind"] in ("rows", both)
         )
-    return lambda one: any(_counts(one, kind, column) for kind in ("rows with a value", both))
+    kinds = ("rows with a value", both)
+    return Need(lambda one: any(_is_for(one, _NOISE, kind, column) for kind in kinds))
 
 
-def _counts(one: Document, kind: str, column: Any) -> bool:
-    return _is_one_of(one, "laplace", "gaussian") and _part(one, kind, column)
-
-
-def _chooses(one: Document, mechanism: str, kind: str, column: Any) -> bool:
-    return _is_one_of(one, mechanism) and _part(one, kind, column)
-
-
-def _part(one: Document, kind: str, column: Any) -> bool:
+def _is_for(one: Document, mechanisms: Sequence[str], kind: str, column: Any) -> bool:
+    """Whether it is one of these mechanisms, for such a part of this column."""
+    if one["mechanism"] not in mechanisms:
+        return False
     return bool(one["part"]["kind"] == kind and one["part"].get("column") is column)
 
 
-def _is_one_of(one: Document, *names: str) -> bool:
-    return one["mechanism"] in names
+def _sum_kind(aggregate: Document, mechanisms: Sequence[Document]) -> str:
+    """In steps of 1 it is a whole number, if 64 bits surely hold it."""
+    grids = [one["part"]["grid"] for one in mechanisms if adds(one, aggregate, "sum")]
+    if not any(grid["exponent"] == 0 for grid in grids):
+        return "real"
+    large = any(max(abs(grid["lower"]), abs(grid["upper"])) > 2**23 for grid in grids)
+    return "real integer" if large else "integer"
+
+
+def _whole(aggregate: Document, mechanisms: Sequence[Document]) -> str:
+    return "integer"
+
+
+def _bin_names(aggregate: Document) -> Iterable[str]:
+    ends = [f"{float(Fraction(edge)):g}" for edge in aggregate["edges"]]
+    bins = [f"{low}_to_{high}" for low, high in pairwise(ends)] or aggregate["categories"]
+    return [f"{aggregate['name']}_{one}" for one in bins]
+
+
+def _rank_names(aggregate: Document) -> Iterable[str]:
+    asked = aggregate["probabilities"] if aggregate["several"] else ()
+    name = aggregate["name"]
+    return [f"{name}_{float(Fraction(p)):g}" for p in asked] or [name]
+
+
+def _place_names(aggregate: Document) -> Iterable[str]:
+    name, k = aggregate["name"], aggregate["k"]
+    return (f"{name}_{rank}" for rank in range(1, k + 1)) if k > 1 else [name]
+
+
+_NOISE: Final = ("laplace", "gaussian")
+_VALUE: Final = frozenset({"kind", "name", "column", "weight"})
+_BOUNDED: Final = _VALUE | {"bounds"}
+_SQUARES: Final = AggregateRule(_BOUNDED, _added("sum", "sum of squares"))
+#: A new kind of aggregate is a new line here, and one in the schema.
+AGGREGATES: Final = {
+    "count": AggregateRule(_VALUE, lambda one, tree: [_counted(one, tree)], _whole),
+    "count units": AggregateRule(
+        _VALUE - {"column"},
+        lambda _, tree: [Need(lambda one: _is_for(one, _NOISE, "people", None))],
+        _whole,
+    ),
+    "sum": AggregateRule(_BOUNDED, _added("sum"), _sum_kind),
+    "mean": AggregateRule(_BOUNDED, _added("sum")),
+    "variance": _SQUARES,
+    "std": _SQUARES,
+    "quantile": AggregateRule(
+        _BOUNDED | {"probabilities", "step", "several"},
+        _ranks,
+        lambda one, _: "integer" if points(one).whole else "real",
+        _rank_names,
+        "rank_error",
+    ),
+    "histogram": AggregateRule(_VALUE | {"edges", "categories"}, _bins, _whole, _bin_names),
+    "top k": AggregateRule(
+        _VALUE | {"k", "candidates"},
+        _commonest,
+        lambda one, _: str(one["column"]["type"]),
+        _place_names,
+        "count_error",
+    ),
+    "range": AggregateRule(
+        _VALUE - {"weight"}, _bins, names=lambda _: ["lower", "upper"], error="rank_error"
+    ),
+}
+
+
+# -- each kind of part that noise is added to, or that is chosen -----------------------------------
+
+
+class PartRule(NamedTuple):
+    """The fields of a part, all of them and no others; and how far one person moves it."""
+
+    fields: frozenset[str]
+    moves: Callable[[Person, Document], Moved | None] = lambda who, part: None
+
+
+_KIND, _COLUMN = frozenset({"kind"}), frozenset({"kind", "column"})
+_SUM: Final = PartRule(_COLUMN | {"grid"}, lambda who, part: who.moves(*extent(part)))
+PARTS: Final = {
+    "rows": PartRule(_KIND, lambda who, part: who.moves(0, 1)),
+    "rows with a value": PartRule(_COLUMN, lambda who, part: who.moves(0, 1)),
+    "rows with and without a value": PartRule(_COLUMN, lambda who, part: who.moves(0, 1, cells=2)),
+    "bins": PartRule(_COLUMN | {"bins"}, lambda who, part: who.moves(0, 1, cells=part["bins"])),
+    "people": PartRule(_KIND, lambda who, part: who.counts_once()),
+    "sum": _SUM,
+    "sum of squares": _SUM,
+    "quantiles": PartRule(_COLUMN),
+    "commonest": PartRule(_COLUMN),
+    "people by their groups": PartRule(_KIND),
+    "people by their rows in a group": PartRule(_KIND),
+}
 
 
 # -- what does not fit, in sentences ---------------------------------------------------------------
 
 
 _TIGHT: Final = Fraction(1, 2**60)  # how far a root may be rounded up
-_KIND, _COLUMN = frozenset({"kind"}), frozenset({"kind", "column"})
-_CELLS: Final = ("rows with and without a value", "bins")  # several numbers per group
-#: The fields of each part: all of them, and no others.
-_PARTS: Final = {
-    "rows": _KIND,
-    "people": _KIND,
-    "people by their groups": _KIND,
-    "people by their rows in a group": _KIND,
-    "rows with a value": _COLUMN,
-    "rows with and without a value": _COLUMN,
-    "quantiles": _COLUMN,
-    "commonest": _COLUMN,
-    "sum": _COLUMN | {"grid"},
-    "sum of squares": _COLUMN | {"grid"},
-    "bins": _COLUMN | {"bins"},
-}
 
 
-def faults(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
-    """What does not fit, in sentences."""
+class QueryFindings(NamedTuple):
+    """What does not fit, in sentences; and the stated purposes of mechanisms whose l0 is less than
+    one person can touch, and of those that no aggregate needs."""
+
+    faults: list[str]
+    too_few: Sequence[str] = ()
+    unneeded: Sequence[str] = ()
+
+
+def look_at(tree: Document, mechanisms: Sequence[Document]) -> QueryFindings:
+    """Hold the mechanisms against the query."""
     found = [
         f"the noise for {one['for']} is for something other than it says"
         for one in mechanisms
-        if "part" in one and frozenset(one["part"]) != _PARTS.get(one["part"]["kind"])
+        if "part" in one and not _is_part(one["part"])
     ]
     if tree["kind"] != "query":
-        return found + list(_bought_bound(tree, mechanisms))
+        return QueryFindings(found + list(_bought_bound(tree, mechanisms)))
     tree, mechanisms = shared(tree, mechanisms)
-    who = presence(tree)
+    who = person_of(tree)
     if tree["contribution"] != {"groups": who.groups, "rows": who.rows, "total": who.total}:
         found.append("what one person adds does not follow from the query's bounds and keys")
-    found += list(_aggregates(tree))
+    found += _aggregates(tree)
+    moved = [_moved(one, who, tree) if one["mechanism"] in _NOISE else None for one in mechanisms]
     found += [
         f"the noise for {one['for']} is not for as much as one person can move"
-        for one in mechanisms
-        if not _hides(one, who, tree)
+        for one, most in zip(mechanisms, moved, strict=True)
+        if not _hides(one, most, who)
     ]
-    return found + unanswered(tree, mechanisms)[0]
-
-
-def too_few(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
-    """The stated purposes of mechanisms whose l0 is less than one person can touch."""
-    if tree["kind"] != "query":
-        return []
-    tree, mechanisms = shared(tree, mechanisms)
-    who = presence(tree)
-    noisy = [one for one in mechanisms if one["mechanism"] in ("laplace", "gaussian")]
-    moved = [(one, _moved(one, who, tree)) for one in noisy]
-    return [
+    missing, unneeded = unanswered(tree, mechanisms)
+    touched = [
         str(one["for"])
-        for one, most in moved
-        if most is not None and read(one["sensitivity"]["l0"], "l0") < most.l0
+        for one, most in zip(mechanisms, moved, strict=True)
+        if most is not None and Fraction(one["sensitivity"]["l0"]) < most.l0
     ]
+    return QueryFindings(found + missing, touched, [str(mechanisms[i]["for"]) for i in unneeded])
 
 
-def unneeded(tree: Document, mechanisms: Sequence[Document]) -> list[str]:
-    """The stated purposes of mechanisms that no aggregate needs."""
-    if tree["kind"] != "query":
-        return []
-    places = unanswered(*shared(tree, mechanisms))[1]
-    return [str(mechanisms[place]["for"]) for place in places]
+def _is_part(part: Document) -> bool:
+    return part["kind"] in PARTS and part.keys() == PARTS[part["kind"]].fields
 
 
 def _aggregates(tree: Document) -> Iterator[str]:
     for one in tree["aggregates"]:
-        if set(one) != FIELDS[one["kind"]]:
+        if one.keys() != AGGREGATES[one["kind"]].fields:
             yield f"{one['name']} is described with more or less than such an aggregate has"
             continue
         if one["kind"] == "histogram" and bool(one["edges"]) == bool(one["categories"]):
@@ -620,77 +642,50 @@ def _aggregates(tree: Document) -> Iterator[str]:
                 yield f"{one['name']} lists a value twice, and counts it twice"
 
 
-# -- sensitivities ---------------------------------------------------------------------------------
-
-
-def _hides(one: Document, who: Presence, tree: Document) -> bool:
+def _hides(one: Document, moved: Moved | None, who: Person) -> bool:
     """Whether a mechanism allows for as much as one person can do."""
+    size = {norm: Fraction(told) for norm, told in one["sensitivity"].items()}
     match one["mechanism"]:
-        case "laplace" | "gaussian":
-            moved = _moved(one, who, tree)
-            return one["times"] == 1 and moved is not None and _is_sensitivity(one, moved, who)
         case "quantiles":
-            return _rows(one) == who.rows * who.steps and one["times"] == who.choices
+            return size["rows"] == who.rows * who.steps and one["times"] == who.choices
         case "top k":
             fits = one["monotone"] is not who.replaced
-            return fits and _rows(one) == who.rows and one["times"] == who.choices
+            return fits and size["rows"] == who.rows and one["times"] == who.choices
         case "keys":
-            groups = read(one["sensitivity"]["groups"], "groups")
-            return one["times"] == 1 and groups == who.groups * who.steps
-    return False
-
-
-def _moved(one: Document, who: Presence, tree: Document) -> Moved | None:
-    part = one["part"]
-    if part["kind"] in ("sum", "sum of squares"):
-        asked = [a for a in tree["aggregates"] if a.get("column") is part["column"]]
-        fits = any(is_grid_of(one, a["bounds"]) for a in asked if "bounds" in a)
-        return who.moves(*extent(part)) if fits else None
-    if read(one["step"], "step") != 1:  # people and rows are whole
-        return None
-    match part["kind"]:
-        case "rows" | "rows with a value":
-            return who.moves(0, 1)
-        case "rows with and without a value":
-            return who.moves(0, 1, cells=2)
-        case "bins":
-            return who.moves(0, 1, cells=part["bins"])
-        case "people":
-            return who.counts_once()
-    return None
-
-
-def _is_sensitivity(one: Document, moved: Moved, who: Presence) -> bool:
-    told = {norm: read(one["sensitivity"][norm], norm) for norm in ("l0", "linf", "l1", "l2")}
+            return one["times"] == 1 and size["groups"] == who.groups * who.steps
+    if moved is None or one["times"] != 1:
+        return False
     # Version 0.1.0 counted all cells of a group as one. No noise ever rested on it.
-    before = who.groups * who.steps if one["part"]["kind"] in _CELLS else moved.l0
+    cells = one["part"]["kind"] in ("rows with and without a value", "bins")
     return (
-        told["l0"] in (moved.l0, before)
-        and (told["linf"], told["l1"]) == (moved.linf, moved.l1)
-        and moved.square <= told["l2"] ** 2 <= moved.square * (1 + _TIGHT)
+        size["l0"] in (moved.l0, who.groups * who.steps if cells else moved.l0)
+        and (size["linf"], size["l1"]) == (moved.linf, moved.l1)
+        and moved.square <= size["l2"] ** 2 <= moved.square * (1 + _TIGHT)
     )
 
 
-def _rows(one: Document) -> Fraction:
-    return read(one["sensitivity"]["rows"], "rows")
-
-
-# -- bounds on contributions that are purchased ----------------------------------------------------
+def _moved(one: Document, who: Person, tree: Document) -> Moved | None:
+    part = one["part"]
+    if "grid" in part:
+        asked = [a for a in tree["aggregates"] if a.get("column") is part["column"]]
+        fits = any(is_grid_of(one, a["bounds"]) for a in asked if "bounds" in a)
+    else:
+        fits = Fraction(one["step"]) == 1  # people and rows are whole
+    return PARTS[part["kind"]].moves(who, part) if fits and _is_part(part) else None
 
 
 def _bought_bound(tree: Document, mechanisms: Sequence[Document]) -> Iterator[str]:
-    """Each person is one value among 1, 2, ... `most`; replacing is removing and adding one."""
-    steps = {"add-remove": 1, "replace": 2}[tree["relation"]]
+    """A bound on contributions that is purchased: each person is one value among 1, 2, ... `most`;
+    replacing is removing and adding one."""
     kinds = {"groups a person": "people by their groups"}
     kinds["rows in a group"] = "people by their rows in a group"
-    fits = (
-        len(mechanisms) == 1
-        and mechanisms[0]["mechanism"] == "quantiles"
-        and mechanisms[0]["part"]["kind"] == kinds[tree["kind"]]
-        and _rows(mechanisms[0]) == steps
-        and mechanisms[0]["times"] == 1
-        and mechanisms[0]["probabilities"] == [tree["coverage"]]
-        and mechanisms[0]["candidates"] == tree["most"]
-    )
-    if not fits:
+    needed = {
+        "mechanism": "quantiles",
+        "part": {"kind": kinds[tree["kind"]]},
+        "sensitivity": {"rows": {"add-remove": "1", "replace": "2"}[tree["relation"]]},
+        "times": 1,
+        "probabilities": [tree["coverage"]],
+        "candidates": tree["most"],
+    }
+    if len(mechanisms) != 1 or not needed.items() <= mechanisms[0].items():
         yield "the mechanism is not that of a bound on what one person adds"
