@@ -117,8 +117,8 @@ def test_h11_the_planner_and_the_verifier_agree():
             query = grouped.agg(h=dp.histogram("x", edges=range(bins + 1)))
             (noise,) = make_plan(query, Spend.read(epsilon=1)).bought.values()
             most = min(groups, len(keys))
-            person = Person(most, rows, most * rows, bins, len(keys) > 1)
-            told = person.farthest(0, 1, replaced=relation == "replace")
+            person = Person(most, rows, most * rows, relation == "replace", len(keys) > 1)
+            told = person.moves(0, 1, cells=bins)
             moved = noise.sensitivity
             assert (moved.l0, moved.linf, moved.l1) == (told.l0, told.linf, told.l1)
             assert told.square <= moved.l2**2 <= told.square * (1 + 1e-15)

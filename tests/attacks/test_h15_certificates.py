@@ -238,6 +238,17 @@ def test_h15_work_grows_with_the_mechanisms_and_not_with_their_square():
     assert many[1] < 8 * few[1]
 
 
+def test_h15_a_hundred_mechanisms_of_two_kinds_are_composed_in_one_pass():
+    """Catches losses that are put on the grid twice, for each of two bounds: 811,538 calls where
+    478,191 will do."""
+    asked = {f"s{i}": dp.sum("income", bounds=(-i - 1, i + 1), weight=i + 1) for i in range(80)}
+    asked |= {f"q{i}": dp.median("income", bounds=(-i - 1, i + 1), weight=i + 1) for i in range(20)}
+    sent = certificate(asked, spend="zcdp")
+    assert len(sent.document["mechanisms"]) == 100
+    verdict, _ = calls_of(sent.verify, most=600_000)
+    assert verdict.ok and any("composed again" in one for one in verdict.trusted), verdict
+
+
 @pytest.mark.parametrize("spend", SPENDS)
 def test_h15_denominators_without_a_common_factor_are_not_added_up_for_ever(spend):
     """Catches a sum whose denominator grows by a thousand digits a mechanism."""

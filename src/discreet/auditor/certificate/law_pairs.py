@@ -214,7 +214,7 @@ class ComposedLaws:
     """All pairs of a release, as one."""
 
     def __init__(self, pairs: Pairs) -> None:
-        self.counts = Counter({p: n for p, n in pairs.items() if not isinstance(p, Normal)})
+        self.counts = Counter[Pair]({p: n for p, n in pairs.items() if not isinstance(p, Normal)})
         if squares := square_sum(pairs):
             self.counts[Normal(squares)] = 1
         self.pieces = self.counts.total()

@@ -404,12 +404,14 @@ def unanswered(tree: Document, mechanisms: Sequence[Document]) -> tuple[list[str
     return found, [i for i in range(len(mechanisms)) if i not in used]
 
 
-def _added(*kinds: str) -> Callable[[Document, Document], list[Need]]:
-    """Sums of these kinds, and unless it is only one, a count of the rows that have a value."""
+def _added(*kinds: str, alone: bool = False) -> Callable[[Document, Document], list[Need]]:
+    """Sums of these kinds; alone from zero, or with a count of the rows that have a value."""
 
     def needs(aggregate: Document, tree: Document) -> list[Need]:
-        sums = [Need(lambda one, kind=kind: adds(one, aggregate, kind)) for kind in kinds]  # type: ignore[misc]
-        return sums if aggregate["kind"] == "sum" else [*sums, _counted(aggregate, tree)]
+        def sums(kind: str) -> Need:
+            return Need(lambda one: _adds(one, aggregate, kind, centred=not alone))
+
+        return [*map(sums, kinds), *([] if alone else _counted(aggregate, tree))]
 
     return needs
 
@@ -460,24 +462,23 @@ def _commonest(aggregate: Document, tree: Document) -> Iterator[Need]:
     )
 
 
-def adds(one: Document, aggregate: Document, kind: str) -> bool:
-    """Sums are counted from zero, all others from the middle, where half the noise will do."""
+def _adds(one: Document, aggregate: Document, kind: str, *, centred: bool) -> bool:
+    """Sums alone are counted from zero, others from the middle, where half the noise will do."""
     if not _is_for(one, _NOISE, kind, aggregate["column"]):
         return False
     grid = one["part"]["grid"]
-    centre = 0 if aggregate["kind"] == "sum" else (grid["lower"] + grid["upper"]) // 2
+    centre = (grid["lower"] + grid["upper"]) // 2 if centred else 0
     return bool(grid["centre"] == centre) and is_grid_of(one, aggregate["bounds"])
 
 
-def _counted(aggregate: Document, tree: Document) -> Need:
+def _counted(aggregate: Document, tree: Document) -> Iterator[Need]:
     """Counts of rows, or of rows with a value in a column: of all rows if none is ever missing."""
     column, both = aggregate["column"], "rows with and without a value"
     if column is None or not column["nullable"]:
-        return Need(
-            lambda one: one["mechanism"] in _NOISE and one["part"]["kind"] in ("rows", both)
-        )
-    kinds = ("rows with a value", both)
-    return Need(lambda one: any(_is_for(one, _NOISE, kind, column) for kind in kinds))
+        yield Need(lambda one: one["mechanism"] in _NOISE and one["part"]["kind"] in ("rows", both))
+    else:
+        kinds = ("rows with a value", both)
+        yield Need(lambda one: any(_is_for(one, _NOISE, kind, column) for kind in kinds))
 
 
 def _is_for(one: Document, mechanisms: Sequence[str], kind: str, column: Any) -> bool:
@@ -489,7 +490,9 @@ def _is_for(one: Document, mechanisms: Sequence[str], kind: str, column: Any) ->
 
 def _sum_kind(aggregate: Document, mechanisms: Sequence[Document]) -> str:
     """In steps of 1 it is a whole number, if 64 bits surely hold it."""
-    grids = [one["part"]["grid"] for one in mechanisms if adds(one, aggregate, "sum")]
+    grids = [
+        one["part"]["grid"] for one in mechanisms if _adds(one, aggregate, "sum", centred=False)
+    ]
     if not any(grid["exponent"] == 0 for grid in grids):
         return "real"
     large = any(max(abs(grid["lower"]), abs(grid["upper"])) > 2**23 for grid in grids)
@@ -523,13 +526,13 @@ _BOUNDED: Final = _VALUE | {"bounds"}
 _SQUARES: Final = AggregateRule(_BOUNDED, _added("sum", "sum of squares"))
 #: A new kind of aggregate is a new line here, and one in the schema.
 AGGREGATES: Final = {
-    "count": AggregateRule(_VALUE, lambda one, tree: [_counted(one, tree)], _whole),
+    "count": AggregateRule(_VALUE, _counted, _whole),
     "count units": AggregateRule(
         _VALUE - {"column"},
         lambda _, tree: [Need(lambda one: _is_for(one, _NOISE, "people", None))],
         _whole,
     ),
-    "sum": AggregateRule(_BOUNDED, _added("sum"), _sum_kind),
+    "sum": AggregateRule(_BOUNDED, _added("sum", alone=True), _sum_kind),
     "mean": AggregateRule(_BOUNDED, _added("sum")),
     "variance": _SQUARES,
     "std": _SQUARES,

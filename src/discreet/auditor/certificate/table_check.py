@@ -158,6 +158,7 @@ def is_distinct(keys: pa.Table) -> bool:
 
 def _read(result: Any) -> pa.Table | None:
     import pyarrow as pa
+    from pyarrow import parquet
 
     if hasattr(result, "to_arrow"):
         result = result.to_arrow()
@@ -175,15 +176,9 @@ def _read(result: Any) -> pa.Table | None:
             name="result", expected="the path of a file", given="one where no file is"
         )
     try:
-        return _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
+        return parquet.read_table(path) if path.suffix.lower() == ".parquet" else _csv(path)
     except (pa.ArrowException, OSError, UnicodeError):
         return None  # no such table in it
-
-
-def _parquet(path: Path) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path)
 
 
 def _csv(path: Path) -> pa.Table:

@@ -39,7 +39,7 @@ Interval = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(Side):
     """P against Q, both with a `density` that accepts balls, and a `cdf`."""
 
     first: Any
@@ -91,19 +91,6 @@ class Intervals:
             return Loss(None, None, shown)
         with precision(BITS):
             return Loss((shown.first / shown.second).log(), None, shown, complete=False)
-
-    @property
-    def ends(self) -> Fraction | None:
-        """None: nothing is known about the tails."""
-        return None
-
-    def kinks(self) -> list[Fraction] | None:
-        """None: the hockey stick is smooth."""
-        return None
-
-    def renyi(self, order: Fraction) -> arb | None:
-        """None: not computed here."""
-        return None
 
     def _split(self, x: Fraction) -> tuple[list[Interval], list[Interval]]:
         """The intervals on which p > e^x·q for certain, and those that are still open."""

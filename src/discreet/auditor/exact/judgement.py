@@ -37,6 +37,28 @@ if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """What one order of two laws says about a claim."""
+
+    holds: bool | None  #: None: undecided
+    tied: bool  #: equal to the claim as far as balls can tell, to one part in 10¹⁸
+    parameter: str  #: what `claimed` and `found` are: "epsilon", "delta", "tv", "mu", "rho"
+    claimed: float
+    found: tuple[float, float]  #: bounds on the least true value for these laws
+    shown: ShownEvent | None  #: the event that shows it
+    at: Fraction  #: the ε at which the event was chosen
+    note: str = ""
+
+    @property
+    def severity(self) -> float:
+        """How much of the claim is used up, for finding the worst."""
+        if self.holds is False and math.isinf(self.found[1]):
+            return math.inf
+        middle = self.found[0] if math.isinf(self.found[1]) else sum(self.found) / 2
+        return middle / self.claimed if self.claimed > 0 else middle
+
+
 # -- Rényi divergences of every order --------------------------------------------------------------
 # (α − 1)·D_α is convex in α, so a grid of orders is enough.
 
@@ -44,41 +66,43 @@ if TYPE_CHECKING:
 _MOST_CELLS = 400
 
 
-@dataclass(frozen=True)
-class OrdersVerdict:
-    """Whether D_α ≤ ρ·α for all α > 1, and the largest D_α/α seen."""
-
-    holds: bool | None
-    tied: bool
-    found: tuple[float, float]
-    at: Fraction  #: an ε at which an event shows the most
-    note: str = ""
-
-
-def judge_orders(side: Side, rho: Fraction) -> OrdersVerdict | None:
+def judge_orders(side: Side, rho: Fraction) -> Judgement | None:
     """Decide ρ-zCDP for P against Q; None where divergences are not computed."""
     if isinstance(side, HalfLines) and side.kind not in ("RealGaussian", "RealLaplace"):
         return None
     if isinstance(side, HalfLines) and side.kind == "RealGaussian":
         exact = (side.first.center - side.second.center) ** 2 / (2 * side.first.variance)
         value = ball(exact)
-        return OrdersVerdict(exact <= rho, False, (lower(value), upper(value)), exact)
+        return _of_orders(side, rho, exact <= rho, (lower(value), upper(value)), exact)
     if not isinstance(side, HalfLines | Parts):
         return None
     loss = side.loss(rho)
     if loss.ball is None or not loss.complete:
         infinite = loss.ball is None
         found = (math.inf, math.inf) if infinite else (0.0, math.inf)
-        return OrdersVerdict(False if infinite else None, False, found, rho)
+        return _of_orders(side, rho, False if infinite else None, found, rho)
     # From α = loss/ρ on, D_α ≤ D_∞ ≤ ρ·α. Below, L(α) = (α − 1)·D_α = log Σ p^α·q^(1−α) is
     # convex with L(1) = 0; on each cell its chord must stay below ρ·α·(α − 1).
     last = Fraction(upper(loss.ball)) / rho if rho else Fraction(10**6)
     if last <= 1:
-        return OrdersVerdict(True, False, (0.0, upper(loss.ball)), rho, "the largest loss is below")
+        found = (0.0, upper(loss.ball))
+        return _of_orders(side, rho, True, found, rho, "the largest loss is below")
     return _cells(side, rho, last)
 
 
-def _cells(side: HalfLines | Parts, rho: Fraction, last: Fraction) -> OrdersVerdict:
+def _of_orders(
+    side: Side,
+    rho: Fraction,
+    holds: bool | None,
+    found: tuple[float, float],
+    at: Fraction,
+    note: str = "",
+) -> Judgement:
+    """Whether D_α ≤ ρ·α for all α > 1, and the largest D_α/α seen."""
+    return Judgement(holds, False, "rho", float(rho), found, side.event(at), at, note)
+
+
+def _cells(side: HalfLines | Parts, rho: Fraction, last: Fraction) -> Judgement:
     """Refine the cells until each is decided."""
     known: dict[Fraction, arb] = {Fraction(1): ball(0)}
 
@@ -115,7 +139,7 @@ def _cells(side: HalfLines | Parts, rho: Fraction, last: Fraction) -> OrdersVerd
     found = (lower(best), max(high, upper(best)) if holds is None else upper(best))
     at = Fraction(float(best)) * (2 * best_at - 1)
     note = f"the divergence of order {float(best_at):.4g} is the largest for its order"
-    return OrdersVerdict(holds, False, found, at, note)
+    return _of_orders(side, rho, holds, found, at, note)
 
 
 def _below(
@@ -168,18 +192,6 @@ _LEAST = Fraction(1, 1000)  # smaller sizes count as this one: balls have 80 bit
 _ZERO = Fraction(1, 10**28)
 
 
-@dataclass(frozen=True)
-class Scan:
-    """What a walk along the profile found, at the x where the claim is most used up."""
-
-    holds: bool | None
-    tied: bool
-    claimed: float  #: δ at `at`
-    found: tuple[float, float]  #: the hockey stick there
-    at: Fraction
-    note: str
-
-
 class _Walk:
     """Values at the x asked for, each computed once."""
 
@@ -219,8 +231,8 @@ def promised(claim: Guarantee, x: Fraction) -> arb:
         return largest.min(ball(1))
 
 
-def scan(side: Side, claim: Guarantee) -> Scan:
-    """Decide the whole profile for P against Q."""
+def scan(side: Side, claim: Guarantee) -> Judgement:
+    """Decide the whole profile for P against Q, every ε ≥ 0."""
     walk = _Walk(side, claim)
     points = _grid(side, claim)
     end = points[-1]
@@ -419,7 +431,9 @@ def _escape(claim: Guarantee) -> Fraction:
     return max(claim._escape(), claim._escape(swapped=True))
 
 
-def _result(walk: _Walk, holds: bool | None, tied: bool, points: list[Fraction], note: str) -> Scan:
+def _result(
+    walk: _Walk, holds: bool | None, tied: bool, points: list[Fraction], note: str
+) -> Judgement:
     """Report the x at which most of the claimed δ is used up."""
 
     def used(x: Fraction) -> float:
@@ -430,7 +444,8 @@ def _result(walk: _Walk, holds: bool | None, tied: bool, points: list[Fraction],
 
     at = max(points, key=used)
     value, claimed = walk.stick(at), float(walk.promised(at))
-    return Scan(holds, tied, claimed, (max(0.0, lower(value)), upper(value)), at, note)
+    found, shown = (max(0.0, lower(value)), upper(value)), walk.side.event(at)
+    return Judgement(holds, tied, "delta", claimed, found, shown, at, note)
 
 
 def _short(x: Fraction, low: Fraction | None = None, high: Fraction | None = None) -> Fraction:
@@ -443,28 +458,6 @@ def _short(x: Fraction, low: Fraction | None = None, high: Fraction | None = Non
 
 
 TOLERANCE = Fraction(1, 10**18)  # of a tie that balls cannot decide, relative to the claim
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What one order of two laws says about a claim."""
-
-    holds: bool | None  #: None: undecided
-    tied: bool  #: equal to the claim as far as balls can tell, to one part in 10¹⁸
-    parameter: str  #: what `claimed` and `found` are: "epsilon", "delta", "tv", "mu", "rho"
-    claimed: float
-    found: tuple[float, float]  #: bounds on the least true value for these laws
-    shown: ShownEvent | None  #: the event that shows it
-    at: Fraction  #: the ε at which the event was chosen
-    note: str = ""
-
-    @property
-    def severity(self) -> float:
-        """How much of the claim is used up, for finding the worst."""
-        if self.holds is False and math.isinf(self.found[1]):
-            return math.inf
-        middle = self.found[0] if math.isinf(self.found[1]) else sum(self.found) / 2
-        return middle / self.claimed if self.claimed > 0 else middle
 
 
 def judge(side: Side, claim: Guarantee) -> Judgement:
@@ -481,7 +474,7 @@ def judge(side: Side, claim: Guarantee) -> Judgement:
     exact = _by_definition(side, claim)
     if exact is None:
         exact = _before_rounding(side, claim)
-    return _profile(side, claim) if exact is None else exact
+    return scan(side, claim) if exact is None else exact
 
 
 def _before_rounding(side: Side, claim: Guarantee) -> Judgement | None:
@@ -671,32 +664,15 @@ def _zcdp(side: Side, claim: ZCDP) -> Judgement:
         if verdict is not None and verdict.holds:
             x = verdict.at
             found = (_event_rho(side, x), verdict.found[1])
-            return Judgement(
-                True,
-                False,
-                "rho",
-                float(claim.rho),
-                found,
-                side.event(x),
-                x,
-                "rounding loses information",
-            )
+            note = "rounding loses information"
+            return replace(verdict, found=found, shown=side.event(x), note=note)
     verdict = judge_orders(side, claim.rho)
     if verdict is None:
         # A profile that is kept does not prove ρ-zCDP; one that is broken refutes it.
-        kept = _profile(side, claim)
+        kept = scan(side, claim)
         note = "the profile that it implies is kept, but divergences are not known for these laws"
         return replace(kept, holds=None, note=note) if kept.holds else kept
-    return Judgement(
-        verdict.holds,
-        verdict.tied,
-        "rho",
-        float(claim.rho),
-        verdict.found,
-        side.event(verdict.at),
-        verdict.at,
-        verdict.note,
-    )
+    return verdict
 
 
 def _event_rho(side: Side, x: Fraction) -> float:
@@ -707,18 +683,3 @@ def _event_rho(side: Side, x: Fraction) -> float:
     with precision(BITS):
         p, q = shown.first, shown.second
         return max(0.0, lower(p * (p / q).log() + (1 - p) * ((1 - p) / (1 - q)).log()))
-
-
-def _profile(side: Side, claim: Guarantee) -> Judgement:
-    """The whole profile, every ε ≥ 0."""
-    found: Scan = scan(side, claim)
-    return Judgement(
-        found.holds,
-        found.tied,
-        "delta",
-        found.claimed,
-        found.found,
-        side.event(found.at),
-        found.at,
-        found.note,
-    )

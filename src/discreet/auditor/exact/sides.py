@@ -130,10 +130,16 @@ class Side(Protocol):
 
     @property
     def ends(self) -> Fraction | None:
-        """The x from which the hockey stick is constant: no finite ratio explains what is left."""
+        """The x from which the hockey stick is constant: no finite ratio explains what is left.
+
+        None, here and below, where it is not known.
+        """
+        return None
 
     def kinks(self) -> list[Fraction] | None:
         """Where the hockey stick bends, nearly, if that is a short list."""
+        return None
 
     def renyi(self, order: Fraction) -> arb | None:
-        """log Σ p^order·q^(1 − order), for order > 1; None where it is not computed."""
+        """log Σ p^order·q^(1 − order), for order > 1."""
+        return None
