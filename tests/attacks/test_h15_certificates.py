@@ -213,6 +213,23 @@ def test_h15_extreme_numbers_end_within_a_count_of_work(documents, each):
     assert tried > 70 * each
 
 
+def test_h15_any_depth_ends_in_a_refusal_or_a_verdict():
+    """Catches a document that is read with the last of the stack, and overflows it later."""
+    document = certificate().document
+    document["guarantee"]["document"]["more"] = "here"
+    text, refused, verdicts = json.dumps(document), 0, 0
+    for depth in range(700, 1000):
+        try:
+            sent = dp.Certificate.from_json(
+                text.replace('"here"', '{"a":' * depth + "1" + "}" * depth)
+            )
+        except dp.InvalidArgument:
+            refused += 1
+        else:
+            verdicts += not sent.verify().ok
+    assert refused and verdicts and refused + verdicts == 300
+
+
 def test_h15_many_points_are_composed_once():
     """Catches a composition for each point: sixteen of them take little more than one."""
     document = certificate(EVERYTHING, spend="approximate").document
