@@ -65,7 +65,7 @@ class FileSet(Embedded):
                     hint="name files of one kind, or write them anew with the same columns",
                 )
         return pa.schema(
-            field.with_nullable(any(schema.field(i).nullable for schema in schemas))
+            pa.field(field.name, field.type, any(schema.field(i).nullable for schema in schemas))
             for i, field in enumerate(first)
         )
 
