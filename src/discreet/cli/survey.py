@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import MISSING, dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from discreet.survey.estimates.survey_result import SurveyResult
     from discreet.survey.questions import Question
     from discreet.survey.reports import Report
+
+
+def _option(words: str, shown: str) -> Any:
+    return Option(help=words, metavar=shown)
 
 
 # -- new questionnaires ----------------------------------------------------------------------------
@@ -160,16 +164,6 @@ def read_or_ask(form: Any, given: GivenAnswers) -> dict[str, Any]:
     if given.answer:
         return _from_options(form, given.answer)
     return {question.name: _asked(question) for question in form.questions}
-
-
-@contextmanager
-def answers_named(form: Any) -> Iterator[None]:
-    """Report errors as being about an answer, even if its question is named like an option."""
-    with ExitStack() as stack:
-        stack.enter_context(called("the answers", "answers"))
-        for question in form.questions:
-            stack.enter_context(called(f"the answer to {question.name}", question.name))
-        yield
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -626,7 +620,10 @@ def respond(
         tell(card.text(min(console(sys.stderr).width, _WIDEST)))
     if report is None:
         answers = read_or_ask(form, given)
-        with answers_named(form):
+        with ExitStack() as stack:  # about an answer, even if its question is named like an option
+            stack.enter_context(called("the answers", "answers"))
+            for question in form.questions:
+                stack.enter_context(called(f"the answer to {question.name}", question.name))
             report = form.respond(answers, memory=kept, wave=asked)
     if out is not None:
         add_line(out, report.to_json())

@@ -8,15 +8,15 @@
 
 From the bottom up:
 
+- ``cells``, ``chances``: columns of reports as numbers, and chances as people say them
 - ``randomizers``: what happens to one answer before it leaves its owner
+- ``estimates``: from counts of reports to shares, means and cross tables
 - ``questions``: what can be asked
 - ``questionnaire``: what is asked, as a value and as a TOML file
 - ``reports``: what respondents send, as values and as files
 - ``respondent``: from answers to reports, and what is remembered between waves
 - ``card``, ``page``: what a respondent reads before answering, and the page that asks
-- ``cells``, ``readers``: reports from files and tables, as columns of numbers
-- ``estimates``: from counts of reports to shares, means and cross tables
-- ``collector``: which reports count, and their result
+- ``readers``, ``collector``: reports from files and tables, which of them count, and their result
 - ``sample_size``, ``explanation``: how many respondents are needed, and what a survey costs
 - ``shuffle``: what shuffled reports promise
 """

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 
 from discreet.errors import InvalidArgument
 from discreet.hints import spelled
-from discreet.numeric.exact import integer
+from discreet.survey.questionnaire import read_wave
 from discreet.survey.questions import KINDS
 from discreet.survey.questions.question import check_form
 
@@ -54,7 +54,7 @@ def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
     >>> "<title>Health</title>" in html, "https://" in html       # it knows no address
     (True, False)
     """
-    wave = _read_wave(check_form(questionnaire), wave)
+    wave = read_wave(check_form(questionnaire), wave)
     fields = "".join(f"  {kind.page_field()},\n" for kind in KINDS.values())
     script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS).replace(_FIELDS, fields)
     style = _part("style.css")
@@ -175,15 +175,3 @@ def _card(card: Card) -> str:
 def _unbroken(words: str) -> str:
     """Words in HTML, without a line break between a number and its unit."""
     return escape(words).replace(" %", "\u00a0%")
-
-
-def _read_wave(questionnaire: Questionnaire, value: int) -> int:
-    wave = integer(value, name="wave", minimum=1)
-    if wave > questionnaire.waves:
-        raise InvalidArgument(
-            name="wave",
-            expected=f"at most {questionnaire.waves}, for which the promise was made",
-            given=InvalidArgument.describe_parameter(value),
-            hint="say waves= in the questionnaire before anybody answers",
-        )
-    return wave

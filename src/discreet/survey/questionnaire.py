@@ -361,6 +361,19 @@ def _check_permanent(questions: tuple[Question, ...]) -> None:
             )
 
 
+def read_wave(form: Questionnaire, value: int, *, hint: str = "") -> int:
+    """The number of a wave that was promised; a ``hint`` is put before that of the refusal."""
+    wave = integer(value, name="wave", minimum=1)
+    if wave > form.waves:
+        raise InvalidArgument(
+            name="wave",
+            expected=f"at most {form.waves}, for which the promise was made",
+            given=InvalidArgument.describe_parameter(value),
+            hint=f"{hint}say waves= in the questionnaire before anybody answers",
+        )
+    return wave
+
+
 def _read_waves(value: int) -> int:
     waves = integer(value, name="waves", minimum=1)
     if waves > MOST_WAVES:

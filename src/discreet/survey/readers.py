@@ -10,7 +10,7 @@ import codecs
 import csv
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from itertools import islice
@@ -213,12 +213,9 @@ def read_csv(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
     """Batches of the reports in a file whose first line names its columns.
 
     A row with too many or too few fields is not a report. Nothing in a report needs a line break,
-    so a line is a row, whatever its quotes say, and a broken row never spoils the next one. (With
-    the readers of pyarrow and DuckDB it may: they fail on rows that are not UTF-8, and a quote that
-    is not closed swallows what follows.)
+    so a line is a row, whatever its quotes say, and a broken row never spoils the next one. So
+    pyarrow reads only what has no quotes and no other lines; an open quote would swallow rows.
     """
-    import pyarrow as pa
-
     header: list[str] | None = None
     separator = b","
     notes: tuple[str, ...] = ()
@@ -230,15 +227,32 @@ def read_csv(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
                 name.decode("latin-1").strip() for name in _fields(line.rstrip(b"\r"), separator)
             ]
             notes = lacking(names, header)
-        cut = _fields if b'"' in block else bytes.split
-        ends = block.removesuffix(b"\r").replace(b"\r\n", b"\n")
-        lines = [line for line in ends.split(b"\n") if line]
-        rows = [row for line in lines if len(row := cut(line, separator)) == len(header)]
-        columns = list(zip(*rows, strict=True)) or [()] * len(header)
-        wanted = {name: columns[header.index(name)] for name in names if name in header}
-        texts = {name: Texts(pa.array(column, pa.binary())) for name, column in wanted.items()}
-        yield Batch(texts, len(rows), len(lines) - len(rows) + skipped, notes=notes)
+        columns, rows, others = _split(block, len(header), separator)
+        wanted = {name: Texts(columns[header.index(name)]) for name in names if name in header}
+        yield Batch(wanted, rows, others + skipped, notes=notes)
         notes = ()
+
+
+def _split(block: bytes, width: int, separator: bytes) -> tuple[list[Any], int, int]:
+    """The columns of some lines as Arrow arrays, how many are rows, and how many are not."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    if block.strip() and b'"' not in block:
+        names = [str(place) for place in range(width)]
+        with suppress(pa.ArrowInvalid):  # some lines are not rows
+            table = arrow.read_csv(
+                pa.BufferReader(block),
+                arrow.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
+                arrow.ParseOptions(delimiter=separator.decode(), quote_char=False),
+                arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.binary())),
+            )
+            return [c.combine_chunks() for c in table.columns], table.num_rows, 0
+    ends = block.removesuffix(b"\r").replace(b"\r\n", b"\n")
+    lines = [line for line in ends.split(b"\n") if line]
+    rows = [row for line in lines if len(row := _fields(line, separator)) == width]
+    columns = list(zip(*rows, strict=True)) or [()] * width
+    return [pa.array(c, pa.binary()) for c in columns], len(rows), len(lines) - len(rows)
 
 
 def _fields(line: bytes, separator: bytes) -> list[bytes]:

@@ -98,8 +98,32 @@ class Reports:
 
     def write(self, path: str | Path) -> Path:
         """Write to a new file, in the format that its name ends in: .jsonl, .csv or .parquet."""
-
-        return write(self, path)
+        target = Path(path)
+        writer = _WRITERS.get(target.suffix.lower())
+        if writer is None:
+            raise InvalidArgument(
+                name="path",
+                expected="a file name that ends with " + ", ".join(_WRITERS),
+                given=InvalidArgument.describe_parameter(str(path)),
+            )
+        if not target.parent.is_dir():
+            raise InvalidArgument(
+                name="path",
+                expected="a file in a folder that is there",
+                given=InvalidArgument.describe_parameter(str(path)),
+            )
+        if target.exists():
+            raise Refused(
+                f"{target.name} is there already, and reports cannot be drawn again without "
+                "revealing more: choose another name, or move the old file away"
+            )
+        unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            writer(self, unfinished)
+            os.replace(unfinished, target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        return target
 
 
 def numbers_for_reports(count: int) -> NDArray[np.uint64]:
@@ -139,36 +163,6 @@ def written(column: NDArray[Any]) -> list[Any]:
 
 
 _BLOCK: Final = 1 << 16
-
-
-def write(reports: Reports, path: str | Path) -> Path:
-    """Write to a new file, in the format that its name ends in."""
-    target = Path(path)
-    writer = _WRITERS.get(target.suffix.lower())
-    if writer is None:
-        raise InvalidArgument(
-            name="path",
-            expected="a file name that ends with " + ", ".join(_WRITERS),
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
-    if not target.parent.is_dir():
-        raise InvalidArgument(
-            name="path",
-            expected="a file in a folder that is there",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
-    if target.exists():
-        raise Refused(
-            f"{target.name} is there already, and reports cannot be drawn again without revealing "
-            "more: choose another name, or move the old file away"
-        )
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        writer(reports, unfinished)
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return target
 
 
 def _blocks(reports: Reports) -> Iterator[Reports]:

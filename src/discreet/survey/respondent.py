@@ -26,8 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import InvalidArgument, Refused
 from discreet.hints import spelled
-from discreet.numeric.exact import integer
-from discreet.survey.questionnaire import question_digest
+from discreet.survey.questionnaire import question_digest, read_wave
 from discreet.survey.questions import Question
 from discreet.survey.reports import Report, Reports, numbers_for_reports
 
@@ -39,7 +38,7 @@ def respond(
     form: Questionnaire, answers: Mapping[str, Any], *, memory: Memory | None, wave: int
 ) -> Report:
     """Randomize one person's answers."""
-    wave = _read_wave(form, wave)
+    wave = read_wave(form, wave, hint="more waves reveal more: ")
     _check_names(form, answers, what="answers")
     truths = {q.name: np.array([_read(q, q.read, answers[q.name])]) for q in form.questions}
     if memory is None:
@@ -88,7 +87,7 @@ def respond_many(
     form: Questionnaire, columns: Mapping[str, ArrayLike], *, wave: int, before: Reports | None
 ) -> Reports:
     """Randomize many people's answers, one column for each question."""
-    wave = _read_wave(form, wave)
+    wave = read_wave(form, wave, hint="more waves reveal more: ")
     columns = _by_name(columns)
     _check_names(form, columns, what="columns")
     truths = {q.name: _read(q, q.truths, columns[q.name]) for q in form.questions}
@@ -134,18 +133,6 @@ def _permanent_columns(
 
 
 # -- checks of what is passed in ---------------------------------------------------------------
-
-
-def _read_wave(form: Questionnaire, value: int) -> int:
-    wave = integer(value, name="wave", minimum=1)
-    if wave > form.waves:
-        raise InvalidArgument(
-            name="wave",
-            expected=f"at most {form.waves}, for which the promise was made",
-            given=InvalidArgument.describe_parameter(value),
-            hint="more waves reveal more: say waves= in the questionnaire before anybody answers",
-        )
-    return wave
 
 
 def _by_name(columns: Any) -> Any:
@@ -268,7 +255,7 @@ class Memory:
             yield kept
             if kept.changed:
                 with self._told("free some space, or choose another folder; nothing was sent"):
-                    self._write(memory_text(kept.document))
+                    self._write(json.dumps(kept.document, separators=(",", ":")))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -367,11 +354,6 @@ def read_memory(content: bytes | None, path: Path) -> dict[str, Any]:
             )
         case _:
             raise damaged_memory(path)
-
-
-def memory_text(document: dict[str, Any]) -> str:
-    """The document as text for the file."""
-    return json.dumps(document, separators=(",", ":"))
 
 
 class RememberedAnswers:

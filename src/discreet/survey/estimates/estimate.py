@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.plot import Plot
 
 
-class Estimate(ABC):
+class QuestionEstimate(ABC):
     """What reports say about one question: numbers with intervals, as a table and as a chart."""
 
     name: str

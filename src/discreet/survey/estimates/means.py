@@ -42,7 +42,7 @@ from discreet.survey.estimates.confidence import (
     cut,
     score_interval,
 )
-from discreet.survey.estimates.estimate import Estimate, table_of
+from discreet.survey.estimates.estimate import QuestionEstimate, table_of
 from discreet.survey.estimates.tally import Tally
 from discreet.survey.estimates.text import decimals
 from discreet.survey.randomizers import Levels
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class MeanEstimate(Estimate):
+class MeanEstimate(QuestionEstimate):
     """The mean answer to a question about a number, in its own units.
 
     ``value`` is unbiased for answers on the question's steps, so it may lie outside the bounds.

@@ -11,7 +11,7 @@ from discreet.survey.estimates.text import counted
 
 if TYPE_CHECKING:
     from discreet.survey.estimates.cross_table import CrossTable
-    from discreet.survey.estimates.estimate import Estimate
+    from discreet.survey.estimates.estimate import QuestionEstimate
     from discreet.survey.estimates.means import MeanEstimate
     from discreet.survey.estimates.shares import Shares
     from discreet.survey.estimates.survey_result import SurveyResult
@@ -23,7 +23,7 @@ _TICKS: Final[Any] = {"size": 9, "color": _DARK, "opacity": 1}
 _WIDTH, _BAR = 520, 22
 
 
-def draw(estimate: Estimate) -> Plot:
+def draw(estimate: QuestionEstimate) -> Plot:
     """The estimates for one question."""
     chart, note = estimate.chart(_MOST)
     subtitle = [_subtitle(estimate, unbiased=False), note] if note else _subtitle(estimate)
@@ -34,7 +34,7 @@ def draw_all(result: SurveyResult) -> Plot:
     """All questions, one below the other."""
     alt = altair()
 
-    def part(name: str, estimate: Estimate) -> Any:
+    def part(name: str, estimate: QuestionEstimate) -> Any:
         chart, note = estimate.chart(_MOST_EACH)
         head = alt.TitleParams(
             text(name),
@@ -155,7 +155,7 @@ def point(mean: MeanEstimate) -> Any:
     ).properties(width=_WIDTH, height=alt.Step(2 * _BAR))
 
 
-def _subtitle(estimate: Estimate | CrossTable | SurveyResult, unbiased: bool = True) -> str:
+def _subtitle(estimate: QuestionEstimate | CrossTable | SurveyResult, unbiased: bool = True) -> str:
     people = counted(estimate.respondents, "respondent")
     about = f"{people}, {100 * estimate.confidence:g} % intervals about the {estimate.about}"
     return f"{about}; the estimates are unbiased" if unbiased else about

@@ -33,7 +33,7 @@ from discreet.survey.estimates.confidence import (
     score_interval,
     share_interval,
 )
-from discreet.survey.estimates.estimate import Estimate, table_of
+from discreet.survey.estimates.estimate import QuestionEstimate, table_of
 from discreet.survey.estimates.tally import Tally
 from discreet.survey.estimates.text import MOST_ANSWERS, percent, short
 from discreet.survey.randomizers.randomizer import Randomizer
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shares(Estimate):
+class Shares(QuestionEstimate):
     """The share of each answer to a question.
 
     ``values`` are unbiased, so they may lie below 0 or above 1 and need not add up to 1.

@@ -11,7 +11,7 @@ from discreet.guarantees import Guarantee
 from discreet.hints import meant
 from discreet.survey.estimates.confidence import About
 from discreet.survey.estimates.cross_table import CrossTable
-from discreet.survey.estimates.estimate import Estimate
+from discreet.survey.estimates.estimate import QuestionEstimate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,7 +29,7 @@ class SurveyResult:
     """
 
     title: str
-    estimates: Mapping[str, Estimate]
+    estimates: Mapping[str, QuestionEstimate]
     tables: Mapping[tuple[str, str], CrossTable]
     respondents: int
     set_aside: Mapping[str, int]
@@ -39,7 +39,7 @@ class SurveyResult:
     cost: str = field(kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
 
-    def __getitem__(self, name: str) -> Estimate:
+    def __getitem__(self, name: str) -> QuestionEstimate:
         """The estimates for one question."""
         if name not in self.estimates:
             raise InvalidArgument(

@@ -12,7 +12,7 @@ from discreet.survey.estimates.confidence import normal_quantile
 
 if TYPE_CHECKING:
     from discreet.survey.estimates.cross_table import CrossTable
-    from discreet.survey.estimates.estimate import Estimate
+    from discreet.survey.estimates.estimate import QuestionEstimate
     from discreet.survey.estimates.survey_result import SurveyResult
 
 MOST_ANSWERS: Final = 20  # of one question; beyond, the largest of them
@@ -33,7 +33,7 @@ def result_text(result: SurveyResult) -> str:
     return "\n".join([text(result.title), "", *table, "", *_footer(result)])
 
 
-def estimate_text(estimate: Estimate) -> str:
+def estimate_text(estimate: QuestionEstimate) -> str:
     """The estimates for one question as a table."""
     head = (short(estimate.name), "estimate", _interval_title(estimate.confidence))
     return "\n".join(
@@ -92,7 +92,7 @@ def _interval_title(confidence: float) -> str:
     return f"{100 * confidence:g} % interval"
 
 
-def _meaning(estimate: Estimate | CrossTable, many: int = 0) -> str:
+def _meaning(estimate: QuestionEstimate | CrossTable, many: int = 0) -> str:
     words = f"{counted(estimate.respondents, 'respondent')}; intervals about the {estimate.about}"
     return f"{words}, for all {many:,} answers at once" if many else words
 

@@ -9,7 +9,11 @@ from discreet.survey.questions.number import Number
 from discreet.survey.questions.question import Question
 from discreet.survey.questions.yes_no import YesNo
 
-_KINDS: tuple[type[Question], ...] = (YesNo, ChooseOne, ChooseAny, Number)
-KINDS = {kind.kind: kind for kind in _KINDS}
+
+def _by_name(*kinds: type[Question]) -> dict[str, type[Question]]:
+    return {kind.kind: kind for kind in kinds}
+
+
+KINDS = _by_name(YesNo, ChooseOne, ChooseAny, Number)  # a kind without a member is a type error
 
 __all__ = ["KINDS", "ChooseAny", "ChooseOne", "Number", "Question", "YesNo"]

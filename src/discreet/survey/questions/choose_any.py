@@ -93,7 +93,6 @@ class ChooseAny(Question):
         _ = self.randomizer  # a promise that cannot be kept is refused here
 
     def choose(self) -> Choice | Randomizer:
-        """The mechanism that was named, or the best."""
         count = len(self.options)
         assert self.epsilon is not None
         if self.mechanism == "best":
@@ -147,11 +146,9 @@ class ChooseAny(Question):
         return _FIELD
 
     def document(self) -> dict[str, Any]:
-        """For the page and the collector."""
         return {"options": list(self.options), "most": self.most}
 
     def prompt(self) -> str:
-        """What to type."""
         if not self.choices:
             return super().prompt()
         most = f", at most {self.most}" if self.most else ""

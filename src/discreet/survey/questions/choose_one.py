@@ -171,5 +171,4 @@ class ChooseOne(Question):
         return _FIELD
 
     def document(self) -> dict[str, Any]:
-        """For the page and the collector."""
         return {"options": self.options if isinstance(self.options, int) else list(self.options)}

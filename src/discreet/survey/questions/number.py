@@ -141,7 +141,6 @@ class Number(Question):
         return f" {self.unit}" if self.unit else ""
 
     def fields(self) -> dict[str, Any]:
-        """The arguments it was made from."""
         given = super().fields()
         return {"bounds": (given.pop("lower"), given.pop("upper")), **given}
 
@@ -156,7 +155,6 @@ class Number(Question):
         return {**ends, "steps": self.steps, "unit": self.unit}
 
     def changed(self) -> str:
-        """What the card says happens to an answer."""
         marks = self.categories
         named = f"{marks[0]}, {marks[1]} and so on to {marks[-1]}"
         if len(marks) <= _FEW:
@@ -167,7 +165,6 @@ class Number(Question):
         )
 
     def estimate(self, tally: Tally, *, confidence: Fraction, about: About) -> MeanEstimate:
-        """The mean."""
         lower, width = float(self.lower), float(self.upper - self.lower)
         return estimate_mean(
             self.name, lower, width, self.unit, tally, confidence=confidence, about=about
@@ -176,16 +173,13 @@ class Number(Question):
     def reach(
         self, confidence: Fraction, share: float | None, about: About
     ) -> Callable[[int], float]:
-        """Half the width of the interval of the mean, as a part of the range."""
         return mean_reach(self.choose(), confidence, share, about)
 
     def expected(self, half_width: float, people: str) -> str:
-        """What the interval of the mean will be."""
         ends = f"{plain(self.lower)} to {plain(self.upper)}"
         return f"{self.mean_width(half_width)} {people} for the mean of {ends}, at worst"
 
     def mean_width(self, half_width: float) -> str:
-        """A part of the range in units."""
         return f"±{half_width * float(self.upper - self.lower):.3g}{self._unit}"
 
     @classmethod
@@ -195,7 +189,6 @@ class Number(Question):
         return {"bounds": (lower.strip(), upper.strip())}
 
     def prompt(self) -> str:
-        """What to type."""
         return f"a number from {float(self.lower):g} to {float(self.upper):g}{self._unit}"
 
 

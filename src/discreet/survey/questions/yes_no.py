@@ -95,11 +95,9 @@ class YesNo(Question):
 
     @classmethod
     def arguments(cls, answers: str) -> dict[str, Any]:
-        """None."""
         return {}
 
     def prompt(self) -> str:
-        """What to type."""
         return "yes or no"
 
     def typed(self, line: str) -> str:
@@ -112,7 +110,6 @@ class YesNo(Question):
         return 'yes_no: (question, id) => oneOf(["Yes", "No"], id, (place) => 1 - place)'
 
     def document(self) -> dict[str, Any]:
-        """For the page and the collector."""
         return {"options": list(self.categories)}
 
 

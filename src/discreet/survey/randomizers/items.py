@@ -172,7 +172,6 @@ class Items(BitReports):
         return once * self.categories / self.drawn
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to randomize in the same way."""
         return {
             "kind": self.kind,
             "categories": self.categories,

@@ -108,7 +108,6 @@ class Levels(IntegerReports):
         return total / self.steps
 
     def law(self, truth: int) -> laws.Finite:
-        """The exact law of the report of this value."""
         level, over = divmod(truth * (self.outcomes - 1), self.steps)
         up = Fraction(over, self.steps)
         weights = [self.response.outside] * self.outcomes
@@ -150,7 +149,6 @@ class Levels(IntegerReports):
         return self.response.coin("Then your device", "this mark is sent", opposite)
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to randomize in the same way."""
         inner = {key: value for key, value in self.response.document().items() if key != "kind"}
         levels = inner.pop("categories")
         return {"kind": self.kind, "steps": self.steps, "levels": levels, **inner}

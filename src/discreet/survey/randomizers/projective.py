@@ -139,7 +139,6 @@ class Projective(IntegerReports):
         return space.numbers(low + own * place + high * (place * q))
 
     def law(self, truth: int) -> laws.Finite:
-        """The exact law of the report of this true category."""
         writable(self.outcomes)
         points = self.space.codes(np.arange(self.outcomes))
         met = self.space.inner(points, points[truth]) == 0
@@ -158,7 +157,6 @@ class Projective(IntegerReports):
         )
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to randomize in the same way."""
         return {
             "kind": self.kind,
             "categories": self.categories,

@@ -114,7 +114,6 @@ class Response(IntegerReports):
         return reports
 
     def law(self, truth: int) -> laws.Finite:
-        """The exact law of the report of this true category."""
         writable(self.outcomes)
         weights = [self.outside] * self.categories
         weights[truth] = self.inside
@@ -151,7 +150,6 @@ class Response(IntegerReports):
         )
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to randomize in the same way."""
         word = "flip" if self.categories == 2 else "replace"
         return {"kind": self.kind, "categories": self.categories, word: self.step}
 

@@ -157,7 +157,6 @@ class Unary(BitReports):
         )
 
     def document(self) -> dict[str, int | str]:
-        """What a browser needs to randomize in the same way."""
         return {
             "kind": self.kind,
             "categories": self.categories,
