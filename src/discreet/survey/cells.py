@@ -28,11 +28,17 @@ _BITS[list(b"01-")] = [0, 1, -1]
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One value per row, and which rows are missing or wrong; None if no row is."""
+    """One value per row, and which rows are missing or wrong."""
 
     values: NDArray[Any]
-    missing: Flags | None = None
-    wrong: Flags | None = None
+    missing: Flags
+    wrong: Flags
+
+    @classmethod
+    def of(cls, values: NDArray[Any], missing: Flags | bool, wrong: Flags | bool) -> Cells:
+        """What is missing is not wrong as well."""
+        none = np.zeros(len(values), np.bool_)
+        return cls(values, none | missing, (none | wrong) & ~(none | missing))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,19 +75,19 @@ def bits(column: Column, width: int) -> Cells:
     fine = _matches(texts, "^[01-]*$") & (np.asarray(pc.binary_length(texts)) == width)
     values = np.zeros((len(texts), width), np.int8)
     values[fine] = _BITS[_matrix(texts, fine, width)]
-    return Cells(values, missing, _besides(wrong | ~fine, missing))
+    return Cells.of(values, missing, wrong | ~fine)
 
 
 def ids(column: Column) -> Cells:
     """Read ids of 32 hex digits as two words of 64 bits each."""
     if isinstance(column, np.ndarray) and column.ndim == 2 and column.dtype == np.uint64:
-        return Cells(column)  # as respond_many returns them
+        return Cells.of(column, False, False)  # as respond_many returns them
     texts, missing, wrong = _texts(column)
     fine = _matches(texts, "^[0-9a-fA-F]{32}$")
     values = np.zeros((len(texts), 2), np.uint64)
     digits = unhexlify(_matrix(texts, fine, 32).tobytes())
     values[fine] = np.frombuffer(digits, ">u8").reshape(-1, 2)
-    return Cells(values, missing, _besides(wrong | ~fine, missing))
+    return Cells.of(values, missing, wrong | ~fine)
 
 
 def equal(column: Column, word: str) -> Cells:
@@ -90,7 +96,7 @@ def equal(column: Column, word: str) -> Cells:
 
     texts, missing, wrong = _texts(column)
     same = pc.equal(texts, word.encode()).to_numpy(zero_copy_only=False)
-    return Cells(same & ~wrong, missing)
+    return Cells.of(same & ~wrong, missing, False)
 
 
 # -- integers --------------------------------------------------------------------------------------
@@ -102,18 +108,18 @@ def _written_integers(column: Texts) -> Cells:
 
     texts, missing, _ = _texts(column)
     short = _matches(texts, "^[0-9]{1,18}$")  # 10¹⁸ − 1 fits into 63 bits
-    wrong = None
-    if not short.all():  # a negative or long number is a number, out of range
-        wrong = _besides(~_matches(texts, "^-?[0-9]+$"), missing)
+    wrong = ~short
+    if wrong.any():  # a negative or long number is a number, out of range
+        wrong = ~_matches(texts, "^-?[0-9]+$")
         texts = pc.if_else(short, texts, b"-1")
     numbers = texts.cast(pa.large_string()).cast(pa.int64())
-    return Cells(numbers.to_numpy(zero_copy_only=False), missing, wrong)
+    return Cells.of(numbers.to_numpy(zero_copy_only=False), missing, wrong)
 
 
 def _listed_integers(column: list[Any]) -> Cells:
     if set(map(type, column)) <= {int}:
         try:
-            return Cells(np.array(column, np.int64))
+            return Cells.of(np.array(column, np.int64), False, False)
         except OverflowError:
             pass  # read one by one below
     missing, wrong = np.zeros((2, len(column)), np.bool_)
@@ -134,43 +140,27 @@ def _is_gap(cell: object) -> bool:
 
 def _array_integers(column: NDArray[Any]) -> Cells:
     match column.dtype.kind if column.ndim == 1 else "":
-        case "i":
-            return Cells(column.astype(np.int64, copy=False))
-        case "u":  # beyond 2⁶³ they turn negative, which is out of range too
-            return Cells(column.astype(np.int64, copy=False))
+        case "i" | "u":  # beyond 2⁶³ they turn negative, which is out of range too
+            return Cells.of(column.astype(np.int64, copy=False), False, False)
         case "f":
-            missing = np.isnan(column)
             whole = np.isfinite(column) & (np.floor(column) == column)
             fits = whole & (np.abs(column) < 2.0**62)
             values = np.where(fits, column, np.where(whole, -1.0, 0.0)).astype(np.int64)
-            return Cells(values, _some(missing), _besides(~whole, missing))
+            return Cells.of(values, np.isnan(column), ~whole)
         case "O":
             return _listed_integers(column.tolist())
-    return _nothing(len(column))
+    return Cells.of(np.zeros(len(column), np.int64), False, True)
 
 
 def _arrow_integers(column: Any) -> Cells:
     import pyarrow as pa
 
     column = _plain(column)
-    if pa.types.is_null(column.type):
-        return Cells(np.zeros(len(column), np.int64), np.ones(len(column), np.bool_))
-    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        return _nothing(len(column), _nulls(column))
     missing = _nulls(column)
-    if missing is not None:
-        column = column.fill_null(0)
-    read = _array_integers(column.to_numpy(zero_copy_only=False))
-    if missing is None:
-        return read
-    both = missing if read.missing is None else missing | read.missing
-    return Cells(read.values, both, read.wrong)
-
-
-def _nothing(rows: int, missing: Flags | None = None) -> Cells:
-    """A column in which every cell is of the wrong type."""
-    wrong = np.ones(rows, np.bool_)
-    return Cells(np.zeros(rows, np.int64), missing, _besides(wrong, missing))
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return Cells.of(np.zeros(len(column), np.int64), missing, True)
+    read = _array_integers(column.fill_null(0).to_numpy(zero_copy_only=False))
+    return Cells.of(read.values, missing | read.missing, read.wrong)
 
 
 # -- texts -----------------------------------------------------------------------------------------
@@ -178,30 +168,30 @@ def _nothing(rows: int, missing: Flags | None = None) -> Cells:
 # one within it a byte above 127: neither is a digit, so no foreign numeral slips through.
 
 
-def _texts(column: Column) -> tuple[Any, Flags | None, Flags]:
+def _texts(column: Column) -> tuple[Any, Flags, Flags]:
     """The texts as an Arrow array of bytes, which are missing, and which are not texts (both read
     as empty)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if isinstance(column, Texts):
-        lengths = np.asarray(pc.binary_length(column.column))
-        return column.column, _some(lengths == 0), np.zeros(len(column), np.bool_)
+        empty: Flags = np.asarray(pc.binary_length(column.column)) == 0
+        return column.column, empty, np.zeros(len(column), np.bool_)
     if isinstance(column, np.ndarray):
         column = column.tolist()
     if isinstance(column, list):
         texts = [c.encode("latin-1", "replace") if isinstance(c, str) else None for c in column]
-        found, missing = pa.array(texts, pa.large_binary()), None
+        found = pa.array(texts, pa.large_binary())
+        missing = _nulls(found)
         if found.null_count:
-            missing = _some(np.array([_is_gap(cell) for cell in column], np.bool_))
+            missing = np.array([_is_gap(cell) for cell in column], np.bool_)
     else:
         column = _plain(column)
         missing = _nulls(column)
         readable = any(of(column.type) for of in _kinds_of_text(pa.types))
         found = column if readable else pa.nulls(len(column), pa.large_binary())
         found = found.cast(pa.large_binary())
-    wrong: Flags = found.is_null().to_numpy(zero_copy_only=False)
-    return found.fill_null(b""), missing, wrong if missing is None else wrong & ~missing
+    return found.fill_null(b""), missing, _nulls(found) & ~missing
 
 
 def _kinds_of_text(types: Any) -> tuple[Any, ...]:
@@ -226,17 +216,11 @@ def _matrix(texts: Any, fine: Flags, width: int) -> NDArray[np.uint8]:
 
 
 def _array_bits(column: NDArray[Any], width: int) -> Cells:
-    rows = len(column)
     if column.dtype.kind not in "iu" or column.shape[1] != width:
-        return Cells(np.zeros((rows, width), np.int8), None, np.ones(rows, np.bool_))
+        return Cells.of(np.zeros((len(column), width), np.int8), False, True)
     bad: Flags = np.any((column < -1) | (column > 1), axis=1)
     values = column.astype(np.int8, copy=False)
-    if not bad.any():
-        return Cells(values)
-    return Cells(np.where(bad[:, None], 0, values).astype(np.int8), None, bad)
-
-
-# -- masks -----------------------------------------------------------------------------------------
+    return Cells.of(np.where(bad[:, None], np.int8(0), values) if bad.any() else values, False, bad)
 
 
 def _plain(column: Any) -> Any:
@@ -248,16 +232,6 @@ def _plain(column: Any) -> Any:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _nulls(column: Any) -> Flags | None:
-    if not column.null_count:
-        return None
+def _nulls(column: Any) -> Flags:
     flags: Flags = column.is_null().to_numpy(zero_copy_only=False)
     return flags
-
-
-def _some(flags: Flags) -> Flags | None:
-    return flags if flags.any() else None
-
-
-def _besides(wrong: Flags, missing: Flags | None) -> Flags | None:
-    return _some(wrong if missing is None else wrong & ~missing)

@@ -205,11 +205,10 @@ class Collector:
         are counted by reason."""
         fine: Flags = np.ones(batch.rows, np.bool_)  # until the first reason why it does not count
 
-        def aside(flags: Flags | None, reason: str) -> None:
+        def aside(flags: Flags, reason: str) -> None:
             nonlocal fine
-            if flags is not None and flags.any():
-                self._aside[reason] += int(np.count_nonzero(flags & fine))
-                fine = fine & ~flags
+            self._aside[reason] += int(np.count_nonzero(flags & fine))
+            fine = fine & ~flags
 
         survey = self._read(batch, "survey", lambda c: cells.equal(c, self.questionnaire.digest))
         wave = self._read(batch, "wave", cells.integers)
@@ -220,8 +219,7 @@ class Collector:
         ):
             if read is not None:
                 aside(read.wrong, "malformed")
-                other = read.values != expected
-                aside(other if read.missing is None else other & ~read.missing, reason)
+                aside((read.values != expected) & ~read.missing, reason)
                 aside(read.missing, "incomplete")
         answers = {}
         for question in self.questionnaire.questions:

@@ -142,7 +142,7 @@ class Items(BitReports):
         """All sets of items, as ``randomizer.sets`` lists them."""
         return Categories(1 << self.categories)
 
-    def impossible(self, reports: Column) -> Flags | None:
+    def impossible(self, reports: Column) -> Flags:
         return np.asarray(np.count_nonzero(reports >= 0, axis=1) != self.drawn)
 
     @property

@@ -127,8 +127,8 @@ class Randomizer(ABC):
         """A column of reports from a file or a table."""
 
     @abstractmethod
-    def impossible(self, reports: Column) -> Flags | None:
-        """Which reports are none of this randomizer's; None if all are."""
+    def impossible(self, reports: Column) -> Flags:
+        """Which reports are none of this randomizer's."""
 
     @abstractmethod
     def could_be(self, report: object) -> bool:
@@ -163,9 +163,7 @@ class IntegerReports(Randomizer):
     def read(self, column: Any) -> Cells:
         return cells.integers(column)
 
-    def impossible(self, reports: Column) -> Flags | None:
-        if reports.min(initial=0) >= 0 and reports.max(initial=0) < self.outcomes:
-            return None
+    def impossible(self, reports: Column) -> Flags:
         return np.asarray((reports < 0) | (reports >= self.outcomes))
 
     def could_be(self, report: object) -> bool:
@@ -196,8 +194,8 @@ class BitReports(Randomizer):
     def read(self, column: Any) -> Cells:
         return cells.bits(column, self.categories)
 
-    def impossible(self, reports: Column) -> Flags | None:
-        return np.any(reports < 0, axis=1) if reports.min(initial=0) < 0 else None
+    def impossible(self, reports: Column) -> Flags:
+        return np.asarray(np.any(reports < 0, axis=1))
 
     def could_be(self, report: object) -> bool:
         fits = isinstance(report, str) and len(report) == self.categories
