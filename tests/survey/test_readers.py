@@ -246,3 +246,9 @@ def test_bits_that_became_numbers_are_noted(tmp_path):
         assert "leading zeros" in note and "dtype={'c': str}" in note
     assert collect(form, pd.read_csv(path, dtype={"c": str})).respondents == 20
     assert collect(form, path).notes == ()
+
+
+def test_an_empty_table_is_not_noted():
+    """Catches a note about missing columns of a table without a row."""
+    for empty in ({"smoker": []}, pa.table({"smoker": pa.array([], pa.int64())}), pd.DataFrame()):
+        assert collect(FORM, empty).notes == ()

@@ -159,7 +159,8 @@ def _arrow_integers(column: Any) -> Cells:
     missing = _nulls(column)
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return Cells.of(np.zeros(len(column), np.int64), missing, True)
-    read = _array_integers(column.fill_null(0).to_numpy(zero_copy_only=False))
+    filled = column.fill_null(0) if column.null_count else column
+    read = _array_integers(filled.to_numpy(zero_copy_only=False))
     return Cells.of(read.values, missing | read.missing, read.wrong)
 
 

@@ -47,15 +47,11 @@ class Batch:
     notes: tuple[str, ...] = ()
 
     def parts(self, rows: int) -> Iterator[Batch]:
-        """This batch, split into batches of at most this many rows."""
+        """The columns of this batch, split into batches of at most this many rows."""
         rows = min(rows, ROWS)
-        yield Batch(*self._rows(0, rows), self.broken, self.loose, self.notes)
-        for start in range(rows, self.rows, rows):
-            yield Batch(*self._rows(start, rows), loose=self.loose)
-
-    def _rows(self, start: int, rows: int) -> tuple[dict[str, Column], int]:
-        some = {name: column[start : start + rows] for name, column in self.columns.items()}
-        return some, min(rows, self.rows - start)
+        for start in range(0, self.rows, rows):
+            some = {name: column[start : start + rows] for name, column in self.columns.items()}
+            yield Batch(some, min(rows, self.rows - start), loose=self.loose)
 
 
 def lacking(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
@@ -238,7 +234,8 @@ def _split(block: bytes, width: int, separator: bytes) -> tuple[list[Any], int, 
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    if block.strip() and b'"' not in block:
+    block = block.removesuffix(b"\r").replace(b"\r\n", b"\n")
+    if block.strip() and b'"' not in block and b"\r" not in block:
         names = [str(place) for place in range(width)]
         with suppress(pa.ArrowInvalid):  # some lines are not rows
             table = arrow.read_csv(
@@ -248,8 +245,7 @@ def _split(block: bytes, width: int, separator: bytes) -> tuple[list[Any], int, 
                 arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.binary())),
             )
             return [c.combine_chunks() for c in table.columns], table.num_rows, 0
-    ends = block.removesuffix(b"\r").replace(b"\r\n", b"\n")
-    lines = [line for line in ends.split(b"\n") if line]
+    lines = [line for line in block.split(b"\n") if line]
     rows = [row for line in lines if len(row := _fields(line, separator)) == width]
     columns = list(zip(*rows, strict=True)) or [()] * width
     return [pa.array(c, pa.binary()) for c in columns], len(rows), len(lines) - len(rows)

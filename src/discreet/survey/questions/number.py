@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +19,8 @@ from discreet.survey.estimates.confidence import About
 from discreet.survey.estimates.means import MeanEstimate, estimate_mean, mean_reach
 from discreet.survey.estimates.tally import Tally
 from discreet.survey.questions.question import Question, array_of, read_text, wrong, wrong_rows
-from discreet.survey.randomizers.levels import Levels
+from discreet.survey.randomizers.levels import MOST_STEPS, Levels
 
-MOST_STEPS: Final = 2**32
 _LARGEST: Final = 10**15
 _FEW: Final = 6  # marks that a card names one by one
 _FINE: Final = 2**20  # steps if none is given: at most a millionth of the range is lost
@@ -173,7 +172,7 @@ class Number(Question):
     def reach(
         self, confidence: Fraction, share: float | None, about: About
     ) -> Callable[[int], float]:
-        return mean_reach(self.choose(), confidence, share, about)
+        return mean_reach(cast(Levels, self.randomizer), confidence, share, about)
 
     def expected(self, half_width: float, people: str) -> str:
         ends = f"{plain(self.lower)} to {plain(self.upper)}"

@@ -10,6 +10,7 @@ from typing import Final
 from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.randomizers.items import Items
 from discreet.survey.randomizers.projective import Projective
+from discreet.survey.randomizers.randomizer import Randomizer
 from discreet.survey.randomizers.response import Response
 from discreet.survey.randomizers.unary import Unary
 
@@ -18,7 +19,6 @@ _WORTH: Final = 0.95  # a row of bits has to be better than a number by 5 %
 _TIE: Final = 1 + 1e-9  # more than what rounding to the grid may change
 _Z95: Final = 1.959964
 
-AnyRandomizer = Response | Unary | Projective | Items
 Candidate = tuple[str, float, str]
 
 
@@ -30,7 +30,7 @@ class Choice:
     taken), with an empty text for the one that was.
     """
 
-    randomizer: AnyRandomizer
+    randomizer: Randomizer
     candidates: tuple[Candidate, ...]
     share: float  #: the true share that the variances are for
     respondents: int | None = None
@@ -88,7 +88,7 @@ def best_any(
     return _chosen([items, unary], limit / (2 * k), respondents)
 
 
-def _chosen(options: Sequence[AnyRandomizer], share: float, respondents: int | None) -> Choice:
+def _chosen(options: Sequence[Randomizer], share: float, respondents: int | None) -> Choice:
     """Take the least variance; if others report a single number, bits have to be worth it."""
     n = None if respondents is None else integer(respondents, name="respondents", minimum=1)
     variances = [option.variance(share) for option in options]
