@@ -262,10 +262,12 @@ class Visitors:
 
     @staticmethod
     def _see_what_was_kept(page: Page, earlier: Page) -> None:
-        """On a busy machine another tab's writing may arrive after this one has been opened."""
+        """On a busy machine another tab's writing may arrive after this one has been opened, and a
+        tab may not see it until it is loaded again."""
         kept = earlier.evaluate("localStorage.length")
-        if page.evaluate("localStorage.length") < kept:
-            page.wait_for_function("kept => localStorage.length >= kept", arg=kept)
+        for _ in range(100):
+            if page.evaluate("localStorage.length") >= kept:
+                return
             page.reload()
 
     def close(self) -> None:
