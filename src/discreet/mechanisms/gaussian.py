@@ -13,14 +13,12 @@ from discreet.hints import spelled
 from discreet.inputs import Numbers
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import (
-    AdditiveNoise,
     NoisyNumbers,
     Step,
     check_noise,
     exactly_one,
     positive_sensitivity,
     read_step,
-    step_exponent,
 )
 from discreet.noise import gaussian as noise
 from discreet.numeric.exact import Number, positive, sqrt_up
@@ -46,6 +44,8 @@ class Gaussian(NoisyNumbers):
     >>> mechanism.release([10, 20, 30]).dtype
     dtype('int64')
     """
+
+    _samplers = (noise.GaussianSampler, noise.GaussianSampler)
 
     sensitivity: Fraction
     sigma: Fraction
@@ -91,13 +91,13 @@ class Gaussian(NoisyNumbers):
         return cls(sensitivity=size, sigma=sigma)
 
     @property
+    def _size(self) -> Fraction:
+        return self.sigma
+
+    @property
     def mu(self) -> Fraction:
         """The μ of the Gaussian guarantee, exact."""
         return self.sensitivity / self.sigma
-
-    @cached_property
-    def _noise(self) -> AdditiveNoise:
-        return AdditiveNoise(self.sigma, self.step, noise.GaussianSampler, noise.GaussianSampler)
 
     @cached_property
     def guarantee(self) -> GDP:
@@ -111,15 +111,14 @@ class Gaussian(NoisyNumbers):
             total=self.sensitivity,
             largest=self.sensitivity,
             norm="l2",
-            integers=self._noise.keeps_integers,
+            integers=self._keeps_integers,
         )
 
     def law(self, value: int | float | Fraction) -> laws.RoundedGaussian:
         """Return the exact law of ``release(value)`` for one number, far from int64's edges."""
-        if isinstance(value, Integral) and self._noise.keeps_integers:
+        if isinstance(value, Integral) and self._keeps_integers:
             return laws.RoundedGaussian(center=int(value), sigma=self.sigma, step=1)
-        step = Fraction(2) ** step_exponent(self.sigma, self.step)
-        return laws.RoundedGaussian(center=value, sigma=self.sigma, step=step)
+        return laws.RoundedGaussian(center=value, sigma=self.sigma, step=self._float_step)
 
 
 def _sigma(size: Fraction, chosen: str, given: Number, delta: Number | None) -> Fraction:

@@ -13,14 +13,12 @@ from discreet.hints import spelled
 from discreet.inputs import Numbers
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import (
-    AdditiveNoise,
     NoisyNumbers,
     Step,
     check_noise,
     exactly_one,
     positive_sensitivity,
     read_step,
-    step_exponent,
 )
 from discreet.noise import laplace as noise
 from discreet.numeric.exact import Number, positive
@@ -48,6 +46,8 @@ class Laplace(NoisyNumbers):
     (<class 'int'>, <class 'float'>)
     """
 
+    _samplers = (noise.DiscreteLaplaceSampler, noise.LaplaceSampler)
+
     sensitivity: Fraction  #: in the L1 norm
     scale: Fraction
     step: Step
@@ -72,15 +72,13 @@ class Laplace(NoisyNumbers):
         object.__setattr__(self, "largest", largest)
 
     @property
+    def _size(self) -> Fraction:
+        return self.scale
+
+    @property
     def epsilon(self) -> Fraction:
         """The ε of the pure guarantee, exact."""
         return self.sensitivity / self.scale
-
-    @cached_property
-    def _noise(self) -> AdditiveNoise:
-        return AdditiveNoise(
-            self.scale, self.step, noise.DiscreteLaplaceSampler, noise.LaplaceSampler
-        )
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -99,7 +97,7 @@ class Laplace(NoisyNumbers):
         (0.242, 0.632)
         """
         # Integers move by whole steps and floats by any amount: a fraction has no single pair.
-        if self._noise.keeps_integers and not self._whole:
+        if self._keeps_integers and not self._whole:
             return Pure(self.epsilon)
         # The worst of all ways to split the L1 sensitivity is the most uneven one: as many
         # numbers as possible move by `largest`, and one by the rest; see `_pair`.
@@ -123,7 +121,7 @@ class Laplace(NoisyNumbers):
         # all x. On integers all this holds in whole steps. Pair by pair it leads from any split
         # to the most uneven one, and domination survives composition.
         epsilon = move / self.scale
-        if not self._noise.keeps_integers:  # real noise, rounded
+        if not self._keeps_integers:  # real noise, rounded
             return LaplacePair(epsilon)
         # The discrete law's profile is the larger one at the same ε: it connects the dots.
         if self.step is None and move == 1:
@@ -137,15 +135,14 @@ class Laplace(NoisyNumbers):
             total=self.sensitivity,
             largest=self.largest,
             norm="l1",
-            integers=self._noise.keeps_integers,
+            integers=self._keeps_integers,
         )
 
     def law(self, value: int | float | Fraction) -> laws.DiscreteLaplace | laws.RoundedLaplace:
         """Return the exact law of ``release(value)`` for one number, far from int64's edges."""
-        if isinstance(value, Integral) and self._noise.keeps_integers:
+        if isinstance(value, Integral) and self._keeps_integers:
             return laws.DiscreteLaplace(center=int(value), scale=self.scale)
-        step = Fraction(2) ** step_exponent(self.scale, self.step)
-        return laws.RoundedLaplace(center=value, scale=self.scale, step=step)
+        return laws.RoundedLaplace(center=value, scale=self.scale, step=self._float_step)
 
 
 def _moves(sensitivity: Number | Sensitivity) -> tuple[Fraction, Fraction]:

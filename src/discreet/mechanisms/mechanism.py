@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
-from typing import Any, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -304,65 +304,17 @@ class CenteredLaw(Protocol):
     def variance(self) -> float: ...
 
 
-@dataclass(frozen=True)
-class AdditiveNoise:
-    """Noise on the integers and on a float grid, and which of them ``step`` asks for."""
+class NoisyNumbers(ABC):
+    """A mechanism that adds independent noise to each number: on the integers, or on a float grid,
+    as ``step`` asks for."""
 
-    size: Fraction  # scale or sigma
     step: Step
-    on_integers: Callable[[Fraction], Law]
-    on_floats: Callable[[Fraction], Law]
+    _samplers: ClassVar[tuple[Callable[[Fraction], Law], Callable[[Fraction], Law]]]  # on each grid
 
     @property
-    def keeps_integers(self) -> bool:
-        """Whether integers stay integers: not on a fine grid, nor on one with another step."""
-        return self.step is None or self.step == 1
-
-    @cached_property
-    def _integer(self) -> tuple[Law, Grid]:
-        return self.on_integers(self.size), IntegerGrid()
-
-    @cached_property
-    def _float(self) -> tuple[Law, Grid]:
-        exponent = step_exponent(self.size, self.step)
-        return self.on_floats(self.size / Fraction(2) ** exponent), FloatGrid(exponent)
-
-    def error(self, law: Callable[[int | float], CenteredLaw], confidence: Number) -> float:
-        """Return w such that |released − true| ≤ w with at least this probability."""
-        widths = []
-        if self.keeps_integers:
-            widths.append(Fraction(law(0).tail(confidence)))
-        if self.step != 1:
-            # A value off the grid: |rounded(x + Z) − x| ≤ |Z| + ½ step, and |Z| is below
-            # tail + ½ step wherever the rounded Z is at most tail.
-            step = Fraction(2) ** step_exponent(self.size, self.step)
-            widths.append(Fraction(law(0.0).tail(confidence)) + step)
-        return round_up(max(widths))
-
-    def variance(self, law: Callable[[int | float], CenteredLaw]) -> float:
-        """Return the variance of the noise at a value on the grid, the larger if there are two."""
-        at_zero = [law(0)] if self.keeps_integers else []
-        return max(one.variance for one in [*at_zero, *([] if self.step == 1 else [law(0.0)])])
-
-    def add_to(self, value: ArrayLike) -> Any:
-        """Return ``value``, in its shape, plus independent noise on each number."""
-        values = read_values(value)
-        if values.whole and self.keeps_integers:
-            law, grid = self._integer
-        else:
-            values = as_floats(values)
-            law, grid = self._float
-        if values.shape is None:
-            return add_one(values.flat.item(), law, grid)
-        return add(values.flat, law, grid).reshape(values.shape)
-
-
-class NoisyNumbers(ABC):
-    """A mechanism that adds independent noise to each number."""
-
-    @cached_property
     @abstractmethod
-    def _noise(self) -> AdditiveNoise: ...
+    def _size(self) -> Fraction:
+        """The scale or sigma of the noise."""
 
     @abstractmethod
     def law(self, value: int | float | Fraction) -> CenteredLaw:
@@ -370,7 +322,15 @@ class NoisyNumbers(ABC):
 
     def release(self, value: ArrayLike) -> Any:
         """Return ``value`` plus noise, in the same shape. Each call spends ``guarantee``."""
-        return self._noise.add_to(value)
+        values = read_values(value)
+        if values.whole and self._keeps_integers:
+            law, grid = self._on_integers
+        else:
+            values = as_floats(values)
+            law, grid = self._on_floats
+        if values.shape is None:
+            return add_one(values.flat.item(), law, grid)
+        return add(values.flat, law, grid).reshape(values.shape)
 
     def error(self, confidence: Number = Fraction(95, 100)) -> float:
         """Return w such that |released − true| ≤ w with probability ``confidence`` at least.
@@ -378,16 +338,42 @@ class NoisyNumbers(ABC):
         ``confidence`` is between 0 and 1; 0.95 if left out. It holds for integers and for floats.
         With ``step=1`` it is the least such w for integers, and floats may be off by 1 more.
         """
-        return self._noise.error(self.law, confidence)
+        widths = []
+        if self._keeps_integers:
+            widths.append(Fraction(self.law(0).tail(confidence)))
+        if self.step != 1:
+            # A value off the grid: |rounded(x + Z) − x| ≤ |Z| + ½ step, and |Z| is below
+            # tail + ½ step wherever the rounded Z is at most tail.
+            widths.append(Fraction(self.law(0.0).tail(confidence)) + self._float_step)
+        return round_up(max(widths))
 
     @property
     def variance(self) -> float:
         """The variance of the noise at a value on the grid, rounded up: a little more than that of
         the noise before it is rounded."""
-        return self._noise.variance(self.law)
+        at_zero = [self.law(0)] if self._keeps_integers else []
+        return max(one.variance for one in [*at_zero, *([] if self.step == 1 else [self.law(0.0)])])
+
+    @property
+    def _keeps_integers(self) -> bool:
+        """Whether integers stay integers: not on a fine grid, nor on one with another step."""
+        return self.step is None or self.step == 1
+
+    @property
+    def _float_step(self) -> Fraction:
+        return Fraction(2) ** _step_exponent(self._size, self.step)
+
+    @cached_property
+    def _on_integers(self) -> tuple[Law, Grid]:
+        return self._samplers[0](self._size), IntegerGrid()
+
+    @cached_property
+    def _on_floats(self) -> tuple[Law, Grid]:
+        sampler = self._samplers[1](self._size / self._float_step)
+        return sampler, FloatGrid(_step_exponent(self._size, self.step))
 
 
-def step_exponent(noise: Fraction, step: Step) -> int:
+def _step_exponent(noise: Fraction, step: Step) -> int:
     """Return e for a float grid of 2^e."""
     if step is None or step == "fine":
         return fine_exponent(noise)
