@@ -28,9 +28,9 @@ from discreet.guarantees.guarantee import (
     Guarantee,
     HalfProfile,
     N,
+    Profile,
     best_hit_rate,
     just_below,
-    largest_posterior,
     unit_interval,
 )
 from discreet.guarantees.laplace import LaplacePair
@@ -48,8 +48,6 @@ from discreet.numeric.short_fractions import bound_up
 
 if TYPE_CHECKING:
     from flint import arb
-
-    from discreet.guarantees.tabulated import Tabulated
 
 
 T = TypeVar("T")
@@ -213,24 +211,13 @@ class Composition(Guarantee):
 
     def tradeoff(self, false_alarm_rate: Number) -> float:
         """The best hit rate of any attacker with this ``false_alarm_rate``, rounded up."""
-        return best_hit_rate(
-            self.delta, false_alarm_rate, largest=self._most, search=self._near.delta
-        )
-
-    def posterior(self, prior: Number, event_probability: Number = 0) -> float:
-        """The most that a belief of ``prior`` in a fact about one person can become.
-
-        The bound holds for every single output if ``event_probability`` is 0, the default, and
-        otherwise for every event of at least this probability.
-        """
-        return largest_posterior(self, prior, event_probability, search=self._near.delta)
+        return best_hit_rate(self.delta, false_alarm_rate, largest=self._most, search=self._search)
 
     @cached_property
-    def _near(self) -> Tabulated:
-        """The profile as a table, to search in."""
+    def _search(self) -> Profile:
         from discreet.guarantees.tabulated import Tabulated
 
-        return Tabulated(self, tail=min(Fraction(1), self._failing + _FAINT_DELTA))
+        return Tabulated(self, tail=min(Fraction(1), self._failing + _FAINT_DELTA)).delta
 
     @property
     def _sides(self) -> tuple[bool, ...]:

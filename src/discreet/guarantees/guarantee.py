@@ -234,7 +234,12 @@ class Guarantee(ABC):
         >>> GDP(mu=1).posterior(0.01), round(GDP(mu=1).posterior(0.01, event_probability=0.05), 4)
         (1.0, 0.11)
         """
-        return largest_posterior(self, prior, event_probability)
+        return largest_posterior(self, prior, event_probability, search=self._search)
+
+    @property
+    def _search(self) -> Profile:
+        """The profile, or bounds on it that are quicker to look at, for searches."""
+        return self.delta
 
     # -- what follows from it ----------------------------------------------------------------------
 

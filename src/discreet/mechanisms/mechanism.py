@@ -90,10 +90,14 @@ EXACT_FLOAT: Final = 1 << 53
 
 @dataclass(frozen=True)
 class Values:
-    """Values as one flat array of int64 or float64, and the shape they came in."""
+    """Values as one flat array, of int64 or float64 unless stated, and the shape they came in."""
 
     flat: NDArray[Any]
     shape: tuple[int, ...] | None  # None for a scalar, which is an array of one here
+
+    def shaped(self, result: NDArray[Any]) -> Any:
+        """Give ``result`` the shape of the values; a scalar becomes one of Python's."""
+        return result[0].item() if self.shape is None else result.reshape(self.shape)
 
     @property
     def whole(self) -> bool:

@@ -30,7 +30,7 @@ from discreet.guarantees import Pure, ResponsePair
 from discreet.hints import spelled
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
-from discreet.mechanisms.mechanism import exactly_one, read_values
+from discreet.mechanisms.mechanism import Values, exactly_one, read_values
 from discreet.noise import entropy, uniform
 from discreet.noise.bernoulli import Computed, Probability, Rational, coins
 from discreet.noise.uniform import LARGEST_BOUND
@@ -102,7 +102,7 @@ class RandomizedResponse:
         answers = read_answers(value, self.categories)
         return answers.shaped(self._flip(answers) if self.categories == 2 else self._roll(answers))
 
-    def _flip(self, answers: Answers) -> NDArray[Any]:
+    def _flip(self, answers: Values) -> NDArray[Any]:
         """Two categories: a coin decides which answers are flipped."""
 
         def work(value: NDArray[Any], out: NDArray[Any]) -> None:
@@ -111,7 +111,7 @@ class RandomizedResponse:
 
         return _in_chunks(work, answers.flat)
 
-    def _roll(self, answers: Answers) -> NDArray[Any]:
+    def _roll(self, answers: Values) -> NDArray[Any]:
         """More categories: a coin decides which answers a throw of a k-sided die replaces."""
 
         def work(value: NDArray[Any], out: NDArray[Any]) -> None:
@@ -271,20 +271,9 @@ def _read_epsilon(epsilon: Number) -> Fraction:
 _BOOLS: Final = (bool, np.bool_)
 
 
-@dataclass(frozen=True)
-class Answers:
-    """Answers as one flat array of bools or integers, and the shape they came in."""
-
-    flat: NDArray[Any]
-    shape: tuple[int, ...] | None  # None for a scalar
-
-    def shaped(self, result: NDArray[Any]) -> Any:
-        """Give ``result`` the shape the answers had; a scalar becomes a Python int or bool."""
-        return result[0].item() if self.shape is None else result.reshape(self.shape)
-
-
-def read_answers(value: ArrayLike, categories: int) -> Answers:
-    """Read a scalar, a sequence or an array of integers; for two categories also of bools.
+def read_answers(value: ArrayLike, categories: int) -> Values:
+    """Read a scalar, a sequence or an array of integers; for two categories also of bools. They
+    keep their dtype.
 
     >>> read_answers([True, False], 2).flat.dtype, read_answers([3, 1, 2], 4).flat.dtype
     (dtype('bool'), dtype('int64'))
@@ -305,26 +294,26 @@ def clamp(flat: NDArray[Any], categories: int, out: NDArray[Any]) -> None:
     np.maximum(out, 0, out=out)
 
 
-def _read(value: ArrayLike) -> Answers:
+def _read(value: ArrayLike) -> Values:
     if type(value) is int:
         # No category lies beyond, so this changes nothing but fits every int into an int64.
-        return Answers(np.array([min(max(value, 0), LARGEST_BOUND)], np.int64), None)
+        return Values(np.array([min(max(value, 0), LARGEST_BOUND)], np.int64), None)
     if isinstance(value, _BOOLS):
-        return Answers(np.array([value], np.bool_), None)
+        return Values(np.array([value], np.bool_), None)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         array = np.array(list(value), dtype=object)  # each element as it is: no guessing
         if array.size and all(isinstance(element, _BOOLS) for element in array.flat):
-            return Answers(array.astype(np.bool_).reshape(-1), array.shape)
+            return Values(array.astype(np.bool_).reshape(-1), array.shape)
     elif not isinstance(value, np.ma.MaskedArray):
         array = np.asarray(value)
         if array.dtype.kind in "biu" and array.ndim:
             if array.size == 0:
                 raise _refuse(value, "at least one answer")
-            return Answers(np.ascontiguousarray(array).reshape(-1), array.shape)
+            return Values(np.ascontiguousarray(array).reshape(-1), array.shape)
     values = read_values(value)  # refuses what is empty, ragged or not a number
     if not values.whole:
         raise _refuse(value, "integers or bools", "round or code the answers first")
-    return Answers(values.flat, values.shape)
+    return values
 
 
 def _refuse(value: object, expected: str, hint: str = "") -> InvalidArgument:
