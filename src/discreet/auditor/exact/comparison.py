@@ -299,7 +299,7 @@ def _event(name: Name, factors: Sequence[Parts]) -> Event:
 
 
 @dataclass(frozen=True)
-class Together:
+class Together(Side):
     """P against Q, each a product, where the combinations are too many to list."""
 
     kinds: tuple[Side, ...]
@@ -357,14 +357,6 @@ class Together:
                 return None
             total += self.places.count(i) * kind.ends
         return total
-
-    def kinks(self) -> list[Fraction] | None:
-        """None: there are too many."""
-        return None
-
-    def renyi(self, order: Fraction) -> arb | None:
-        """None: not computed here."""
-        return None
 
 
 def _at(place: int, event: Event) -> Callable[[Any], bool]:

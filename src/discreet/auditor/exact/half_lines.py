@@ -13,7 +13,7 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from discreet.auditor.exact.known_laws import is_noise
-from discreet.auditor.exact.sides import BITS, Loss, ShownEvent, at_least, at_most
+from discreet.auditor.exact.sides import BITS, Loss, ShownEvent, Side, at_least, at_most
 from discreet.lazy import cached_property
 from discreet.numeric.balls import ball, precision, upper_fraction
 
@@ -25,7 +25,7 @@ _NEGLIGIBLE = Fraction(1, 1 << 60_000)
 
 
 @dataclass(frozen=True)
-class HalfLines:
+class HalfLines(Side):
     """P against Q, laws of one shape with the ratio P/Q falling away from P's side."""
 
     first: Any
@@ -213,10 +213,6 @@ class HalfLines:
         shown = self._shown(0) if shown is None else shown
         with precision(BITS):
             return Loss((shown.first / shown.second).log(), None, shown, complete=False)
-
-    def kinks(self) -> list[Fraction] | None:
-        """None: there are too many, or none at all."""
-        return None
 
     def renyi(self, order: Fraction) -> arb | None:
         """log Σ p^order·q^(1 − order) for normal and Laplace laws on the reals; None for others.
