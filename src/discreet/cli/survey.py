@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from discreet.survey.reports import Report
 
 
-def _option(words: str, shown: str) -> Any:
-    return Option(help=words, metavar=shown)
-
-
 # -- new questionnaires ----------------------------------------------------------------------------
 
 
