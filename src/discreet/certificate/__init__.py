@@ -13,5 +13,6 @@ From the bottom up:
 from discreet.certificate.certificate import Certificate as Certificate
 from discreet.certificate.certificate import Verdict as Verdict
 from discreet.certificate.issue import certify as certify
+from discreet.certificate.issue import check_verifiable as check_verifiable
 from discreet.certificate.registry import registry_record as registry_record
 from discreet.certificate.verification import verify as verify

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 from fractions import Fraction
 from math import isfinite
@@ -18,7 +18,8 @@ from discreet.certificate.certificate import (
     in_words,
     message,
 )
-from discreet.errors import InvalidArgument, one_line
+from discreet.certificate.independent.query_check import FIELDS
+from discreet.errors import InvalidArgument, Refused, one_line
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.ledger.history import Cost, Entry
 from discreet.numeric import canonical
@@ -74,6 +75,23 @@ def certify(
         "software": {"discreet": _version()},
     }
     return sealed(document, key)
+
+
+def check_verifiable(query: Mapping[str, Any]) -> None:
+    """Refuse a question whose certificate could not be verified: what is charged stays charged.
+
+    >>> check_verifiable({"aggregates": [{"kind": "mode", "name": "m"}]})
+    Traceback (most recent call last):
+    discreet.errors.Refused: a certificate of m could not be verified, since the verifier does \
+not know the aggregate "mode": nothing was charged. CONTRIBUTING.md says what to add to it
+    """
+    for one in query.get("aggregates", ()):
+        if one["kind"] not in FIELDS:
+            raise Refused(
+                f"a certificate of {one['name']} could not be verified, since the verifier does "
+                f'not know the aggregate "{one["kind"]}": nothing was charged. CONTRIBUTING.md '
+                "says what to add to it"
+            )
 
 
 def sealed(document: dict[str, Any], key: Ed25519PrivateKey | None) -> Certificate:

@@ -6,9 +6,9 @@ Numbers are passed to the API as they were typed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 from typer import Option
 
@@ -18,10 +18,15 @@ from discreet.errors import InvalidArgument
 # -- classes of options ----------------------------------------------------------------------------
 
 
-def flat(command: Callable[..., None]) -> Callable[..., None]:
+#: Marks a field whose options are not known before its command runs; see `flat`.
+LATE: Final = {"late": True}
+
+
+def flat(command: Callable[..., None], **late: Any) -> Callable[..., None]:
     """Turn a command that takes classes of options into one that takes each of their options.
 
-    Typer reads signatures, so the classes are unfolded into one and folded again on a call.
+    Typer reads signatures, so the classes are unfolded into one and folded again on a call. A field
+    marked as late holds what was given for the options that ``late`` has under its name.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -42,15 +47,20 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, given in inspect.signature(command).parameters.items():
         if name in groups:
-            parameters += _unfolded(groups[name])
+            parameters += _unfolded(groups[name], late)
         else:
             parameters.append(
                 given.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
             )
 
     def unfolded(**values: Any) -> None:
+        def value_of(field: Field[Any]) -> Any:
+            if "late" not in field.metadata:
+                return values.pop(field.name)
+            return {name: values.pop(name) for name in late.get(field.name, ())}
+
         folded = {
-            name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+            name: kind(**{field.name: value_of(field) for field in fields(kind)})
             for name, kind in groups.items()
         }
         command(**folded, **values)
@@ -63,17 +73,16 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     return unfolded
 
 
-def _unfolded(group: Any) -> list[inspect.Parameter]:
+def _unfolded(group: Any, late: Mapping[str, Mapping[str, Any]]) -> Iterator[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(group)
-    ]
+    for field in fields(group):
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        options = {field.name: (hints[field.name], default)}
+        if "late" in field.metadata:
+            options = {name: (kind, None) for name, kind in late.get(field.name, {}).items()}
+        for name, (kind, given) in options.items():
+            keyword = inspect.Parameter.KEYWORD_ONLY
+            yield inspect.Parameter(name, keyword, default=given, annotation=kind)
 
 
 # -- a cap as it is typed --------------------------------------------------------------------------

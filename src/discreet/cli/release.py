@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from discreet.cli.accounts import check_names
 from discreet.cli.failures import Unwritten, called
-from discreet.cli.options import CapOptions, SpendOptions, budget_of, flat
+from discreet.cli.options import LATE, CapOptions, SpendOptions, budget_of, flat
 from discreet.cli.output import AnswerOptions, AsJson, in_words, say, show_document
 from discreet.cli.paths import (
     check_ledger_exists,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.cli.options import Budget
     from discreet.ledger import Account, Entry
     from discreet.ledger.ledger import Ledger
-    from discreet.query.aggregates import Aggregate
+    from discreet.query.aggregates.aggregate import Aggregate, Flag
     from discreet.query.explain import Explanation
     from discreet.query.plan import Plan
     from discreet.query.table import Grouped, Query, Table
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 
 _TABLE, _GROUPS, _ASKED = "The table", "Groups and people", "What is asked"
-_BOUNDS = "COLUMN:LOWER:UPPER"
 _DISCOVER = "discover"
 
 
@@ -152,61 +151,7 @@ class QuestionOptions:
             rich_help_panel=_GROUPS,
         ),
     ] = None
-    count: Annotated[bool, Option("--count", help="How many rows: n.", rich_help_panel=_ASKED)] = (
-        False
-    )
-    count_units: Annotated[
-        bool, Option("--count-units", help="How many people: people.", rich_help_panel=_ASKED)
-    ] = False
-    sum: Annotated[
-        list[str] | None, Option(help="The sum.", metavar=_BOUNDS, rich_help_panel=_ASKED)
-    ] = None
-    mean: Annotated[
-        list[str] | None, Option(help="The mean.", metavar=_BOUNDS, rich_help_panel=_ASKED)
-    ] = None
-    median: Annotated[
-        list[str] | None, Option(help="The median.", metavar=_BOUNDS, rich_help_panel=_ASKED)
-    ] = None
-    quantile: Annotated[
-        list[str] | None,
-        Option(
-            help="The value below which this share of rows lies, or several shares with commas.",
-            metavar="COLUMN:SHARE:LOWER:UPPER",
-            rich_help_panel=_ASKED,
-        ),
-    ] = None
-    variance: Annotated[
-        list[str] | None, Option(help="The variance.", metavar=_BOUNDS, rich_help_panel=_ASKED)
-    ] = None
-    std: Annotated[
-        list[str] | None,
-        Option(help="The standard deviation.", metavar=_BOUNDS, rich_help_panel=_ASKED),
-    ] = None
-    histogram: Annotated[
-        list[str] | None,
-        Option(
-            help="How many rows in each bin, by edges; for a column without numbers, by "
-            "categories.",
-            metavar="COLUMN:E1,E2,...",
-            rich_help_panel=_ASKED,
-        ),
-    ] = None
-    top_k: Annotated[
-        list[str] | None,
-        Option(
-            help="Which K of the candidates are commonest.",
-            metavar="COLUMN:K:A,B,...",
-            rich_help_panel=_ASKED,
-        ),
-    ] = None
-    most_common: Annotated[
-        list[str] | None,
-        Option(
-            help="Which of the candidates is commonest.",
-            metavar="COLUMN:A,B,...",
-            rich_help_panel=_ASKED,
-        ),
-    ] = None
+    asked: dict[str, Any] = field(default_factory=dict, metadata=LATE)  #: by aggregates' flags
 
     # -- to a query --------------------------------------------------------------------------------
 
@@ -336,20 +281,13 @@ class QuestionOptions:
         return found
 
     def _aggregates(self, table: Table) -> dict[str, Aggregate]:
-        import discreet as dp
         from discreet.cli import query_text
 
-        schema = table.schema
-        pairs: list[tuple[str, Aggregate]] = [("n", dp.count())] if self.count else []
-        pairs += [("people", dp.count_units())] if self.count_units else []
-        for name in ("sum", "mean", "median"):
-            pairs += query_text.bounded(name, getattr(self, name) or [])
-        pairs += query_text.quantiles(self.quantile or [])
-        for name in ("variance", "std"):
-            pairs += query_text.bounded(name, getattr(self, name) or [])
-        pairs += query_text.histograms(self.histogram or [], schema)
-        pairs += query_text.commonest("--top-k", self.top_k or [], schema)
-        pairs += query_text.commonest("--most-common", self.most_common or [], schema)
+        pairs: list[tuple[str, Aggregate]] = []
+        for name, flag in flags().items():
+            given = self.asked[name]
+            texts = given if flag.metavar else [""]
+            pairs += (query_text.asked(flag, text, table.schema) for text in texts if given)
         if not pairs:
             raise InvalidArgument(
                 name="the question",
@@ -358,6 +296,26 @@ class QuestionOptions:
                 hint="say what to compute, as in --count or --mean income:0:200000",
             )
         return query_text.once(pairs)
+
+
+def flags() -> dict[str, Flag]:
+    """The flags of all aggregates, by the names that Python gives them."""
+    from discreet.query.aggregates import KINDS
+
+    found = [flag for kind in KINDS.values() for flag in kind.flags()]
+    return {flag.option.replace("-", "_"): flag for flag in found}
+
+
+def complete(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with an option for each aggregate. They are loaded for no other command."""
+    options = {}
+    for name, flag in flags().items():
+        told: Any = {"help": flag.help, "rich_help_panel": _ASKED}
+        kind: Any = bool
+        if flag.metavar:
+            told, kind = {**told, "metavar": flag.metavar}, list[str] | None
+        options[name] = Annotated[kind, Option(f"--{flag.option}", **told)]
+    return flat(command, asked=options)
 
 
 # -- the budget that is charged --------------------------------------------------------------------
@@ -681,7 +639,6 @@ def _rest(account: Account) -> tuple[Fraction, Fraction]:
 _UNKEPT = {"record": None, "ledger": None, "stored": False, "charged": None, "remaining": None}
 
 
-@flat
 def release(
     question: QuestionOptions,
     spending: SpendOptions,
@@ -725,7 +682,6 @@ def release(
         raise Unwritten(error, kept) from None
 
 
-@flat
 def explain(
     question: QuestionOptions,
     spending: SpendOptions,

@@ -1,4 +1,4 @@
-"""Numbers in sentences: three digits, thousands separated, large ones as powers of ten."""
+"""Numbers and lists in sentences: three digits, thousands separated, large as powers of ten."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ def short(x: float) -> str:
         plain = f"{float(text):,.{max(2 - power, 0)}f}"
         return plain.rstrip("0").rstrip(".") if "." in plain else plain
     return f"{mantissa}·10{str(power).translate(_SUPERSCRIPTS)}"
+
+
+def listed(words: list[str]) -> str:
+    """Words with commas, and "and" before the last.
+
+    >>> listed(["a", "b", "c"]), listed(["a"]), listed([])
+    ('a, b and c', 'a', '')
+    """
+    *others, last = words or [""]
+    return f"{', '.join(others)} and {last}" if others else last

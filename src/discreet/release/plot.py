@@ -17,9 +17,9 @@ import numpy as np
 
 from discreet.errors import InvalidArgument
 from discreet.plot import Plot, altair, dressed
+from discreet.query.aggregates.aggregate import CLAMPED
 from discreet.release.column import (
     ADDITIVE,
-    CLAMPED,
     COUNTS,
     OTHER_ERROR,
     ColumnInfo,
