@@ -48,11 +48,15 @@ class HalfSum(Aggregate):
 
     @classmethod
     def flags(cls):
-        return (bounds_flag("half-sum", "Half of the sum.", half_sum),)
+        return (bounds_flag("half-sum", "Half of the sum.", cls.of),)
 
     @classmethod
     def read(cls, told):
-        return half_sum(told.column, bounds=told["bounds"], weight=told["weight"])
+        return cls.of(told.column, told["bounds"], told["weight"])
+
+    @classmethod
+    def of(cls, column, bounds, weight):
+        return cls(column, read_bounds(bounds, name="half_sum"), read_weight(weight))
 
     @property
     def parts(self):
@@ -70,7 +74,7 @@ class HalfSum(Aggregate):
 
 
 def half_sum(column, *, bounds=None, weight=1):
-    return HalfSum(column, read_bounds(bounds, name="half_sum"), read_weight(weight))
+    return HalfSum.of(column, bounds, weight)
 '''
 
 # Steps 2 to 4: a file, a line that is there, and the same with what is added.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
@@ -36,8 +36,14 @@ class Additive(ABC):
 
     @property
     @abstractmethod
+    def kind(self) -> str:
+        """What documents call it."""
+
+    @property
     def document(self) -> Tree:
         """What a document says is counted or added up."""
+        value: Typed | None = getattr(self, "value", None)
+        return {"kind": self.kind} | ({} if value is None else {"column": tree(value)})
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -59,12 +65,7 @@ class Additive(ABC):
 class AllRows(Additive):
     """The number of kept rows."""
 
-    words = "rows"
-
-    @property
-    def document(self) -> Tree:
-        """What a document says is counted."""
-        return {"kind": "rows"}
+    kind = words = "rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +73,12 @@ class Present(Additive):
     """The number of kept rows in which a value is not missing (null and NaN are missing)."""
 
     value: Typed
+    kind = "rows with a value"
 
     @property
     def words(self) -> str:
         """What a plan calls it."""
         return f"rows with {self.value.words}"
-
-    @property
-    def document(self) -> Tree:
-        """What a document says is counted."""
-        return {"kind": "rows with a value", "column": tree(self.value)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +87,13 @@ class PresenceCounts(Additive):
     no row is in both. Together they give the number of rows."""
 
     value: Typed
+    kind = "rows with and without a value"
     size = 2
 
     @property
     def words(self) -> str:
         """What a plan calls it."""
         return f"rows with and without {self.value.words}"
-
-    @property
-    def document(self) -> Tree:
-        """What a document says is counted."""
-        return {"kind": "rows with and without a value", "column": tree(self.value)}
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -117,12 +110,7 @@ class PresenceCounts(Additive):
 class Units(Additive):
     """The number of distinct people with a kept row; without a unit, the number of rows."""
 
-    words = "people"
-
-    @property
-    def document(self) -> Tree:
-        """What a document says is counted."""
-        return {"kind": "people"}
+    kind = words = "people"
 
     def moves(self, contribution: Contribution) -> Sensitivity:
         """A person adds 1, however many rows they have."""
@@ -148,21 +136,15 @@ class Total(Additive):
         return f"sum of {'squares of ' * self.squared}{self.value.words}"
 
     @property
+    def kind(self) -> str:
+        """What documents call it."""
+        return "sum of squares" if self.squared else "sum"
+
+    @property
     def document(self) -> Tree:
-        """What a document says is added up, and on which grid."""
-        grid = self.grid
-        return {
-            "kind": "sum of squares" if self.squared else "sum",
-            "column": tree(self.value),
-            "grid": {
-                "exponent": grid.exponent,  # a step of the values is 2^(−exponent)
-                "lower": grid.lower,
-                "upper": grid.upper,
-                "centre": grid.centre,
-                "shift": self.shift,
-                "offset": self.offset,
-            },
-        }
+        """What a document says is added up, and on which grid: a step is 2^(−exponent)."""
+        grid = {"shift": self.shift, "offset": self.offset, **asdict(self.grid)}
+        return {**super(Total, self).document, "grid": grid}
 
     @property
     def step(self) -> Fraction:  # type: ignore[override]
@@ -198,6 +180,11 @@ class Total(Additive):
         return max(map(abs, self.extent))
 
     @property
+    def half(self) -> float:
+        """How far from 0 the value of a row can be, in its own unit."""
+        return self.largest * float(self.step)
+
+    @property
     def wide(self) -> bool:
         """May its sums need more than 64 bits? This depends on the grid, never on the data."""
         return self.largest > NARROW
@@ -213,6 +200,7 @@ class Bins(Additive):
 
     __slots__ = ()
     value: Typed
+    kind = "bins"
 
     @property
     @abstractmethod
@@ -227,7 +215,7 @@ class Bins(Additive):
     @property
     def document(self) -> Tree:
         """What a document says is counted."""
-        return {"kind": "bins", "column": tree(self.value), "bins": self.size}
+        return {**super().document, "bins": self.size}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -48,6 +48,7 @@ class Plan:
     bought: Mapping[Part, Purchase]
     money: Spend  # what noise was bought with
     reason: str  # why this noise
+    account: Filter | None = None  # that it is meant for
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -113,6 +114,34 @@ class Plan:
             for expected in aggregate.expected(name, self.bought, size)
         ]
 
+    # -- compared with other plans for the same spend ----------------------------------------------
+
+    @cached_property
+    def score(self) -> float:
+        """The mean of the logarithms of all errors, so that comparisons do not depend on units.
+
+        On an account in ρ or μ² these are the errors for a charge of 1: errors are inversely
+        proportional to the square root of the charge.
+        """
+        noise = [one for one in self.bought.values() if isinstance(one, AddedNoise)]
+        size = sum(math.log(one.deviation) for one in noise) / max(len(noise), 1)
+        if self.account is None or isinstance(self.account.limit, Pure):
+            return size
+        return size + math.log(self._charge(self.account).amount) / 2
+
+    @property
+    def fits(self) -> bool:
+        """Does the account have room for it?"""
+        if self.account is None:
+            return True
+        charge = self._charge(self.account)
+        room = sum_of(self.account.limit) - self.account.total
+        slack = self.account.slack - self.account.spent_slack
+        return charge.amount <= room and charge.slack <= slack
+
+    def _charge(self, account: Filter) -> Charge:
+        return price(type(account.limit), self.guarantee, 0)
+
 
 def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> Plan:
     """The plan with the least error for this spend; with an account, as that stands now."""
@@ -128,14 +157,13 @@ def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> P
         _check_pure(spend, weights)
     total = sum(weights.values())
     shares = {part: weight / total for part, weight in weights.items()}
-    choices = [
-        _Choice(money, bought, reason, account)
+    plans = [
+        Plan(query, bought, money, reason, account)
         for money, bought, reason in _candidates(query, spend, shares, account)
     ]
-    if len(choices) > 1:
-        choices.sort(key=lambda choice: (not choice.fits, choice.score))
-    best = choices[0]
-    return Plan(query, best.bought, best.money, _reason(choices))
+    if len(plans) > 1:
+        plans.sort(key=lambda plan: (not plan.fits, plan.score))
+    return replace(plans[0], reason=_reason(plans))
 
 
 def _counted(values: list[Typed | None]) -> dict[Typed | None, Part]:
@@ -150,43 +178,6 @@ def _counted(values: list[Typed | None]) -> dict[Typed | None, Part]:
     rows = any(value not in missing for value in values)
     both = PresenceCounts(*missing) if rows and len(missing) == 1 else None
     return {value: both or (Present(value) if value in missing else AllRows()) for value in values}
-
-
-@dataclass(frozen=True)
-class _Choice:
-    money: Spend
-    bought: dict[Part, Purchase]
-    reason: str
-    account: Filter | None
-
-    @cached_property
-    def score(self) -> float:
-        """The mean of the logarithms of all errors, so that comparisons do not depend on units.
-
-        On an account in ρ or μ² these are the errors for a charge of 1: errors are inversely
-        proportional to the square root of the charge.
-        """
-        noise = [one for one in self.bought.values() if isinstance(one, AddedNoise)]
-        size = sum(math.log(one.deviation) for one in noise) / max(len(noise), 1)
-        if self.account is None or isinstance(self.account.limit, Pure):
-            return size
-        return size + math.log(self.charge.amount) / 2
-
-    @cached_property
-    def fits(self) -> bool:
-        """Does the account have room for it?"""
-        if self.account is None:
-            return True
-        room = sum_of(self.account.limit) - self.account.total
-        slack = self.account.slack - self.account.spent_slack
-        return self.charge.amount <= room and self.charge.slack <= slack
-
-    @cached_property
-    def charge(self) -> Charge:
-        """What it takes from the account."""
-        assert self.account is not None
-        together = compose([one.guarantee for one in self.bought.values()])
-        return price(type(self.account.limit), together, 0)
 
 
 def _candidates(
@@ -229,8 +220,8 @@ def _only_laplace(spend: Spend, *, pure: bool) -> str:
     return "a spend in ε alone is a pure promise, which Gaussian noise never gives"
 
 
-def _reason(choices: list[_Choice]) -> str:
-    best, *others = choices
+def _reason(plans: list[Plan]) -> str:
+    best, *others = plans
     if not others:
         return best.reason
     name = "Laplace" if best.money.noise == "gaussian" else "Gaussian"

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Final, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -282,7 +282,7 @@ def bounds_flag(option: str, help: str, build: Callable[..., Aggregate]) -> Flag
         help,
         lambda asked: (
             f"{option}_{asked.column}",
-            build(asked.column, bounds=(asked["lower"], asked["upper"])),
+            build(asked.column, (asked["lower"], asked["upper"]), 1),
         ),
         metavar="COLUMN:LOWER:UPPER",
         parts=("lower", "upper"),
@@ -291,6 +291,37 @@ def bounds_flag(option: str, help: str, build: Callable[..., Aggregate]) -> Flag
 
 
 # -- what several aggregates share -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bounded(Aggregate):
+    """Numbers of a column, each clamped to its bounds."""
+
+    column: ColumnLike | Typed
+    bounds: tuple[Fraction, Fraction]
+    weight: Fraction
+    kind: ClassVar[str]
+    noun: ClassVar[str]  # in a sentence
+
+    @classmethod
+    def of(cls, column: ColumnLike, bounds: tuple[Number, Number] | None, weight: Number) -> Self:
+        """Check what the caller gave."""
+        return cls(column, read_bounds(bounds, name=cls.kind), read_weight(weight))
+
+    @classmethod
+    def read(cls, told: Told) -> Self:
+        """From a document."""
+        return cls.of(told.column, told["bounds"], told["weight"])
+
+    @classmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """A column and its bounds."""
+        return (bounds_flag(cls.kind, f"The {cls.noun}.", cls.of),)
+
+    @property
+    def words(self) -> str:
+        """What is asked, in a sentence."""
+        return clamped(self.noun, self.value, self.bounds)
 
 
 def clamped(what: str, value: Typed, bounds: tuple[Fraction, Fraction]) -> str:
@@ -348,45 +379,34 @@ def value_total(value: Typed, bounds: tuple[Fraction, Fraction], *, centred: boo
     return Total(value, choose_grid(bounds, whole=value.type is Type.INTEGER, centred=centred))
 
 
-@dataclass(frozen=True)
-class Ratio:
-    """A noisy sum of values within ±half over a noisy count, and its error."""
+def ratio(total: Total, sums: Any, counts: Any) -> Any:
+    """A noisy sum of values around 0 over a noisy count, within what one value can be; 0, the
+    middle, where the count is not above 0."""
+    above, half = counts > 0, total.half
+    return np.clip(sums / np.where(above, counts, 1.0), -half, half) * above
 
-    sum_noise: AddedNoise
-    count_noise: AddedNoise
-    half: float
-    rounding: float  # of a single value
 
-    @classmethod
-    def of(cls, bought: Bought, total: Total) -> Ratio:
-        """The ratio of a sum and the count of its values, which were bought."""
-        sums, counts = (added_noise(bought, p) for p in (total, count_part(bought, total.value)))
-        return cls(sums, counts, total.largest * float(total.step), float(total.rounding))
+def ratio_error(bought: Bought, total: Total, sums: Any, counts: Any) -> Any:
+    """The half-width of each ratio at 95 %, including the rounding of values."""
+    width = mean_error(sums, counts, confidence=0.95, **_ratio_noise(bought, total))
+    return np.minimum(width + float(total.rounding), 2 * total.half)
 
-    def value(self, sums: Any, counts: Any) -> Any:
-        """sum/count within ±half; 0, the middle, where the count is not above 0."""
-        above = counts > 0
-        return np.clip(sums / np.where(above, counts, 1.0), -self.half, self.half) * above
 
-    def error(self, sums: Any, counts: Any, confidence: float = 0.95) -> Any:
-        """The half-width of each ratio, including the rounding of values."""
-        width = mean_error(sums, counts, confidence=confidence, **self._noise)
-        return np.minimum(width + self.rounding, 2 * self.half)
+def expected_ratio_error(bought: Bought, total: Total, size: int, confidence: float) -> float:
+    """The half-width of a ratio for a group of this size, without data."""
+    width = expected_mean_error(size, confidence=confidence, **_ratio_noise(bought, total))
+    return min(float(width) + float(total.rounding), 2 * total.half)
 
-    def expected(self, size: int, confidence: float = 0.95) -> float:
-        """The half-width for a group of this size, without data."""
-        width = expected_mean_error(size, confidence=confidence, **self._noise)
-        return min(float(width) + self.rounding, 2 * self.half)
 
-    @property
-    def _noise(self) -> dict[str, Any]:
-        return {
-            "scale_s": float(self.sum_noise.size),
-            "scale_n": float(self.count_noise.size),
-            "half_width": self.half,
-            "noise": self.sum_noise.noise,
-            "step": float(self.sum_noise.part.step),
-        }
+def _ratio_noise(bought: Bought, total: Total) -> dict[str, Any]:
+    sums = added_noise(bought, total)
+    return {
+        "scale_s": float(sums.size),
+        "scale_n": float(added_noise(bought, count_part(bought, total.value)).size),
+        "half_width": total.half,
+        "noise": sums.noise,
+        "step": float(total.step),
+    }
 
 
 def as_floats(values: Values, total: Total) -> Any:

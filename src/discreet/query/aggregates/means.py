@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from discreet.hints import spelled
 from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
-    Aggregate,
     Bought,
+    Bounded,
     ColumnLike,
     Expected,
-    Flag,
     Output,
-    Ratio,
-    Told,
     Values,
     as_floats,
-    bounds_flag,
-    clamped,
     count_part,
-    read_bounds,
+    expected_ratio_error,
+    ratio,
+    ratio_error,
     read_count,
-    read_weight,
     value_total,
 )
 from discreet.query.expressions import Typed
@@ -33,28 +28,11 @@ from discreet.query.measures import Total
 
 
 @dataclass(frozen=True)
-class Mean(Aggregate):
+class Mean(Bounded):
     """The mean of values, each clamped to its bounds."""
 
-    column: ColumnLike | Typed
-    bounds: tuple[Fraction, Fraction]
-    weight: Fraction
     kind = "mean"
-
-    @property
-    def words(self) -> str:
-        """What is asked, in a sentence."""
-        return clamped("mean", self.value, self.bounds)
-
-    @classmethod
-    def flags(cls) -> tuple[Flag, ...]:
-        """A column and its bounds."""
-        return (bounds_flag("mean", "The mean.", mean),)
-
-    @classmethod
-    def read(cls, told: Told) -> Mean:
-        """From a document."""
-        return mean(told.column, bounds=told["bounds"], weight=told["weight"])
+    noun = "mean"
 
     @property
     def parts(self) -> tuple[Total]:
@@ -69,7 +47,6 @@ class Mean(Aggregate):
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """middle + sum/count, clamped to the bounds."""
         (total,) = self.parts
-        ratio = Ratio.of(bought, total)
         sums = as_floats(values, total)
         counts = np.asarray(read_count(bought, values, self.value), np.float64)
         lower, upper = map(float, self.bounds)
@@ -78,8 +55,8 @@ class Mean(Aggregate):
             Output(
                 name=name,
                 kind="mean",
-                values=np.clip(middle + ratio.value(sums, counts), lower, upper),
-                error=ratio.error(sums, counts),
+                values=np.clip(middle + ratio(total, sums, counts), lower, upper),
+                error=ratio_error(bought, total, sums, counts),
                 error_name=f"{name}_error",
                 sources=(total.words, count_part(bought, self.value).words),
                 bounds=(lower, upper),
@@ -88,7 +65,7 @@ class Mean(Aggregate):
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error for a group of this size."""
-        error = Ratio.of(bought, self.parts[0]).expected(size)
+        error = expected_ratio_error(bought, self.parts[0], size, 0.95)
         return [Expected(name, error, f"of {self.value.words}", by_size=True)]
 
 
@@ -110,4 +87,4 @@ def mean(
     >>> mean("days", bounds=(0, 60)).weight
     Fraction(1, 1)
     """
-    return Mean(column, read_bounds(bounds, name="mean"), read_weight(weight))
+    return Mean.of(column, bounds, weight)

@@ -131,7 +131,7 @@ class Quantile(Aggregate):
         """The median, and any share."""
         words = "The value below which this share of rows lies, or several shares with commas."
         return (
-            bounds_flag("median", "The median.", median),
+            bounds_flag("median", "The median.", lambda c, bounds, _: median(c, bounds=bounds)),
             Flag(
                 "quantile",
                 words,

@@ -3,56 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from discreet.hints import spelled
 from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
-    Aggregate,
     Bought,
+    Bounded,
     ColumnLike,
     Expected,
-    Flag,
     Output,
-    Told,
     Values,
     added_noise,
     as_floats,
-    bounds_flag,
-    clamped,
-    read_bounds,
-    read_weight,
     value_total,
 )
-from discreet.query.expressions import Typed
 from discreet.query.measures import Total
 
 
 @dataclass(frozen=True)
-class Sum(Aggregate):
+class Sum(Bounded):
     """The sum of values, each clamped to its bounds."""
 
-    column: ColumnLike | Typed
-    bounds: tuple[Fraction, Fraction]
-    weight: Fraction
     kind = "sum"
-
-    @property
-    def words(self) -> str:
-        """What is asked, in a sentence."""
-        return clamped("sum", self.value, self.bounds)
-
-    @classmethod
-    def flags(cls) -> tuple[Flag, ...]:
-        """A column and its bounds."""
-        return (bounds_flag("sum", "The sum.", sum),)
-
-    @classmethod
-    def read(cls, told: Told) -> Sum:
-        """From a document."""
-        return sum(told.column, bounds=told["bounds"], weight=told["weight"])
+    noun = "sum"
 
     @property
     def parts(self) -> tuple[Total]:
@@ -94,4 +69,4 @@ def sum(  # the field's name
     >>> sum("days", bounds=(0, 60)).bounds
     (Fraction(0, 1), Fraction(60, 1))
     """
-    return Sum(column, read_bounds(bounds, name="sum"), read_weight(weight))
+    return Sum.of(column, bounds, weight)

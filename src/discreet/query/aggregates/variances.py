@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -11,22 +10,18 @@ from discreet.hints import spelled
 from discreet.mechanisms.ratio_error import std_error, variance_error
 from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
-    Aggregate,
     Bought,
+    Bounded,
     ColumnLike,
     Expected,
-    Flag,
     Output,
-    Ratio,
-    Told,
     Values,
+    added_noise,
     as_floats,
-    bounds_flag,
-    clamped,
     count_part,
-    read_bounds,
+    expected_ratio_error,
+    ratio,
     read_count,
-    read_weight,
     value_total,
 )
 from discreet.query.expressions import Typed
@@ -36,28 +31,11 @@ _EACH = 0.975  # of the two errors, so that both hold with 95 %
 
 
 @dataclass(frozen=True)
-class Variance(Aggregate):
+class Variance(Bounded):
     """The variance of values, each clamped to its bounds."""
 
-    column: ColumnLike | Typed
-    bounds: tuple[Fraction, Fraction]
-    weight: Fraction
     kind = "variance"
-
-    @property
-    def words(self) -> str:
-        """What is asked, in a sentence."""
-        return clamped("variance", self.value, self.bounds)
-
-    @classmethod
-    def flags(cls) -> tuple[Flag, ...]:
-        """A column and its bounds."""
-        return (bounds_flag("variance", "The variance.", variance),)
-
-    @classmethod
-    def read(cls, told: Told) -> Variance:
-        """From a document."""
-        return variance(told.column, bounds=told["bounds"], weight=told["weight"])
+    noun = "variance"
 
     @property
     def parts(self) -> tuple[Total, Total]:
@@ -76,25 +54,24 @@ class Variance(Aggregate):
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """mean of squares − square of mean, within what the bounds allow."""
-        total, squares = self.parts
-        first, second = Ratio.of(bought, total), Ratio.of(bought, squares)
+        (total, squares), counted = self.parts, count_part(bought, self.value)
         counts = np.asarray(read_count(bought, values, self.value), np.float64)
         sums, square_sums = as_floats(values, total), as_floats(values, squares)
         offset = float(squares.offset * squares.step)
-        found = offset + second.value(square_sums, counts) - first.value(sums, counts) ** 2
+        found = offset + ratio(squares, square_sums, counts) - ratio(total, sums, counts) ** 2
         error = variance_error(
             sums,
             square_sums,
             counts,
-            scale_s1=float(first.sum_noise.size),
-            scale_s2=float(second.sum_noise.size),
-            scale_n=float(first.count_noise.size),
-            half_width=first.half,
-            noise=first.sum_noise.noise,
+            scale_s1=float(added_noise(bought, total).size),
+            scale_s2=float(added_noise(bought, squares).size),
+            scale_n=float(added_noise(bought, counted).size),
+            half_width=total.half,
+            noise=added_noise(bought, total).noise,
             step1=float(total.step),
             step2=float(squares.step),
         )
-        error = np.minimum(error + second.rounding, self._most)
+        error = np.minimum(error + float(squares.rounding), self._most)
         return [
             Output(
                 name=name,
@@ -102,17 +79,16 @@ class Variance(Aggregate):
                 values=np.clip(found, 0.0, self._most),
                 error=error,
                 error_name=f"{name}_error",
-                sources=(total.words, squares.words, count_part(bought, self.value).words),
+                sources=(total.words, squares.words, counted.words),
                 bounds=(0.0, self._most),
             )
         ]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error for a group of this size whose values are spread evenly over the bounds."""
-        first, second = (Ratio.of(bought, part) for part in self.parts)
+        first, second = (expected_ratio_error(bought, part, size, _EACH) for part in self.parts)
         # |a − b² − (A − B²)| ≤ |a − A| + |b² − B²|, and here B = 0
-        error = second.expected(size, _EACH) + first.expected(size, _EACH) ** 2
-        error = min(error + second.rounding, self._most)
+        error = min(second + first**2 + float(self.parts[1].rounding), self._most)
         return [Expected(name, error, f"of {self.value.words}²", by_size=True)]
 
     @property
@@ -126,33 +102,19 @@ class StandardDeviation(Variance):
     """The root of the variance, from the same parts."""
 
     kind = "std"
-
-    @property
-    def words(self) -> str:
-        """What is asked, in a sentence."""
-        return clamped("standard deviation", self.value, self.bounds)
-
-    @classmethod
-    def flags(cls) -> tuple[Flag, ...]:
-        """A column and its bounds."""
-        return (bounds_flag("std", "The standard deviation.", std),)
-
-    @classmethod
-    def read(cls, told: Told) -> StandardDeviation:
-        """From a document."""
-        return std(told.column, bounds=told["bounds"], weight=told["weight"])
+    noun = "standard deviation"
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """The root, within what the bounds allow."""
         (one,) = super().outputs(name, bought, values)
-        half = Ratio.of(bought, self.parts[0]).half
+        half = self.parts[0].half
         error = std_error(one.values, one.error, half_width=half)
         return [replace(one, values=np.sqrt(one.values), error=error, bounds=(0.0, half))]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error for a group of this size whose values are spread evenly over the bounds."""
         (one,) = super().expected(name, bought, size)
-        half = Ratio.of(bought, self.parts[0]).half
+        half = self.parts[0].half
         error = float(std_error(half**2 / 3, one.error, half_width=half))
         return [replace(one, error=error, unit=f"of {self.value.words}")]
 
@@ -175,7 +137,7 @@ def variance(
     >>> variance("days", bounds=(0, 60)).kind
     'variance'
     """
-    return Variance(column, read_bounds(bounds, name="variance"), read_weight(weight))
+    return Variance.of(column, bounds, weight)
 
 
 @spelled
@@ -189,4 +151,4 @@ def std(
     >>> std("days", bounds=(0, 60)).kind
     'std'
     """
-    return StandardDeviation(column, read_bounds(bounds, name="std"), read_weight(weight))
+    return StandardDeviation.of(column, bounds, weight)
