@@ -152,9 +152,9 @@ WRONG += [["A", "B"], {"kind": "mean"}, b"x", object(), ("a",), dp.count()]
 
 def places(value, path=()):
     yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value)
-    for name, each in inner if isinstance(value, dict | list) else ():
-        yield from places(each, (*path, name))
+    if isinstance(value, dict | list):
+        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(each, (*path, name))
 
 
 def changed(path, value):

@@ -23,13 +23,13 @@ from discreet.query.aggregates.quantiles import quantiles_document
 from discreet.query.contribution import ContributionBound
 from discreet.query.expressions import Tree, Typed, plain_value, tree
 from discreet.query.keys import DiscoveredKeys, Keys
-from discreet.query.limits import AGGREGATES, MADE, VALUES, check
+from discreet.query.limits import AGGREGATES, VALUES
 from discreet.query.numerals import listed
 from discreet.query.plan import Plan
 from discreet.query.public import columns_of, table_digest
 from discreet.query.purchase import promise
 from discreet.query.request import Join, Mutate, Select, Step, Where
-from discreet.query.row import read_literal, read_tree
+from discreet.query.row import read_literal, read_tree, unread
 from discreet.query.table import Grouped, Query, Table
 
 MOST_KEYS: Final = 100  # up to this many, the keys themselves are written
@@ -129,12 +129,10 @@ def _keys(keys: Keys | None) -> Tree | None:
 # compared.
 
 
-_MOST_NODES: Final = (
-    20 * VALUES
-)  # of a document: each list of a question is checked where it is read
+_MOST_VALUES: Final = 20 * VALUES  # each list of a question is checked where it is read
 _DEEPEST: Final = 300  # DEPTH operations, each with a cast, and two levels for each of them
 _MOST_TEXT: Final = 10**8  # characters, all texts together
-_MOST_BITS: Final = 64
+_MOST_BITS: Final = 64  # of a whole number
 
 
 def read_query(document: Mapping[str, Any], table: Table, public: Mapping[str, Any]) -> Query:
@@ -148,13 +146,11 @@ def read_query(document: Mapping[str, Any], table: Table, public: Mapping[str, A
             else InvalidArgument.describe_data(table),
         )
     _check_size(document)
-    told = _Document(document)
+    told = Told(document)
     if told["kind"] != "query":
-        raise _refused('one of kind "query"', "another")
-    if told["relation"] not in ("add-remove", "replace") or not isinstance(
-        told["unit"], str | None
-    ):
-        raise _refused("one that says who is protected", "another")
+        raise unread("a query")
+    if told["unit"] is not None:
+        told.text("unit")
     if (told["unit"], told["relation"]) != (table.unit.column, str(table.relation)):
         raise RelationMismatch(
             f"the document is about other people than the table, which protects {table.unit} under "
@@ -174,48 +170,17 @@ def read_query(document: Mapping[str, Any], table: Table, public: Mapping[str, A
     written = query_document(query)
     for name in dict.fromkeys([*written, *document]):
         if name not in written or canonical.text(told[name]) != canonical.text(written[name]):
-            raise _refused(
-                f"what this version writes for a question about this table, also in {name[:20]!r}",
-                "something else",
-                "the table may have other columns, or columns of other types",
+            raise InvalidArgument(
+                name="document",
+                expected="what this version writes for a question about this table, also in "
+                f"{name[:20]!r}",
+                given="something else",
+                hint="the table may have other columns, or columns of other types",
             )
     return query
 
 
-class _Document:
-    """An object of a document, whose members are checked as they are read."""
-
-    def __init__(self, members: Mapping[str, Any]) -> None:
-        self.members = members
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.members:
-            raise _refused(f'one with a member "{name}"', "one without it")
-        return self.members[name]
-
-    def text(self, name: str) -> str:
-        return str(self._of(name, str))
-
-    def part(self, name: str) -> _Document:
-        return _Document(self._of(name, dict))
-
-    def parts(self, name: str, most: int = MADE) -> list[_Document]:
-        found = self._of(name, list)
-        check(len(found), most, name="document", what=name, hint="ask several smaller questions")
-        if not all(isinstance(one, dict) for one in found):
-            raise _refused(f'objects as "{name}"', "something else")
-        return [_Document(one) for one in found]
-
-    def _of(self, name: str, kind: type) -> Any:
-        if not isinstance(self[name], kind):
-            raise _refused(f'a {_JSON[kind]} as "{name}"', "something else")
-        return self[name]
-
-
-_JSON: Final[dict[type, str]] = {str: "text", dict: "object", list: "list"}
-
-
-def _stepped(table: Table, step: _Document, public: Mapping[str, Any]) -> Table:
+def _stepped(table: Table, step: Told, public: Mapping[str, Any]) -> Table:
     match step["step"]:
         case "where":
             return table.where(read_tree(step["condition"]))  # type: ignore[arg-type]
@@ -228,10 +193,10 @@ def _stepped(table: Table, step: _Document, public: Mapping[str, Any]) -> Table:
             added = [(one.text("here"), one.text("there")) for one in step.parts("added")]
             suffix = added[0][0].removeprefix(added[0][1]) if added else ""
             return table.join(_public(step.part("table"), public), on=dict(on), suffix=suffix)
-    raise _refused("steps where, mutate, select and join", "another")
+    raise unread("a step")
 
 
-def _read_columns(step: _Document) -> dict[str, Any]:
+def _read_columns(step: Told) -> dict[str, Any]:
     return {one.text("name"): read_tree(one["value"]) for one in step.parts("columns")}
 
 
@@ -241,7 +206,7 @@ def _name_in(told: Any) -> str:
     return str((value.args[0] if value.op == "cast" else value).value)
 
 
-def _public(told: _Document, public: Mapping[str, Any]) -> Any:
+def _public(told: Told, public: Mapping[str, Any]) -> Any:
     digest = told.text("sha256")
     if digest not in public:
         names = ", ".join(one.text("name") for one in told.parts("columns")[:20])
@@ -255,70 +220,56 @@ def _public(told: _Document, public: Mapping[str, Any]) -> Any:
     return public[digest]
 
 
-def _read_keys(told: _Document, public: Mapping[str, Any]) -> Any:
+def _read_keys(told: Told, public: Mapping[str, Any]) -> Any:
     if told["discovered"] is True:
         return "discover"
     if told["values"] is None:
         return _public(told, public)
     kinds = [one.text("type") for one in told.parts("columns")]
-    rows = told._of("values", list)
+    rows = told.items("values")
     if not all(isinstance(row, list) and len(row) == len(kinds) for row in rows):
-        raise _refused("a value for each key column", "something else")
+        raise unread("a value for each key column")
     read = [tuple(map(read_literal, row, kinds)) for row in rows]
     return [row[0] for row in read] if len(kinds) == 1 else read
 
 
-def _read_aggregate(one: _Document) -> Aggregate:
+def _read_aggregate(one: Told) -> Aggregate:
     kind = one.text("kind")
     if kind not in KINDS:
-        raise _refused(f"aggregates of the kinds {', '.join(KINDS)}", "another")
-    return KINDS[kind].read(Told(one.members))  # type: ignore[arg-type]
+        raise unread(f"an aggregate ({', '.join(KINDS)})")
+    return KINDS[kind].read(one)
 
 
 def _check_size(document: object) -> None:
-    """Refuse what is not JSON, too large, or too deep, and references that form a circle: in steps
-    that are limited whatever the document is."""
-    level: list[Any] = [document]
-    nodes = letters = 0
+    """Refuse what is not JSON, too large or too deep, and references that form a circle: the work
+    is limited, whatever the document is."""
+    level, size, letters, fits = [document], 0, 0, type(document) is dict
     for _ in range(_DEEPEST):
         below: list[Any] = []
         for value in level:
             match value:
-                case bool() | None:
-                    continue
-                case int() if value.bit_length() > _MOST_BITS:
-                    raise _refused(f"whole numbers of at most {_MOST_BITS} bits", "a larger one")
-                case int():
-                    continue
+                case dict():
+                    size += len(value)
+                    fits = fits and size <= _MOST_VALUES and {*map(type, value)} <= {str}
+                    below += value.values() if fits else ()
+                case list():
+                    size += len(value)
+                    fits = fits and size <= _MOST_VALUES
+                    below += value if fits else ()
                 case str():
                     letters += len(value)
-                case dict() | list():
-                    nodes += len(value)
-                    if nodes > _MOST_NODES or letters > _MOST_TEXT:
-                        raise _too_large()
-                    inside = value if isinstance(value, list) else value.values()
-                    if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
-                        raise _refused("one whose names are texts", "another")
-                    below += inside
-                case _:
-                    raise _refused("made of objects, lists, texts and whole numbers", "others")
+                case int():
+                    fits = fits and value.bit_length() <= _MOST_BITS
+            fits = fits and type(value) in (dict, list, str, int, bool, type(None))
         level = below
-    if level:
-        raise _too_large()
-    if type(document) is not dict:
-        raise _refused("a JSON object", InvalidArgument.describe_data(document))
-
-
-def _too_large() -> InvalidArgument:
-    return _refused(
-        f"at most {_DEEPEST} levels deep, of at most {_MOST_NODES:,} values and {_MOST_TEXT:,} "
-        "characters",
-        "a larger one",
-    )
-
-
-def _refused(expected: str, given: str, hint: str = "") -> InvalidArgument:
-    return InvalidArgument(name="document", expected=expected, given=given, hint=hint)
+    if level or not fits or letters > _MOST_TEXT:
+        raise InvalidArgument(
+            name="document",
+            expected=f"a JSON object, with whole numbers of at most {_MOST_BITS} bits, at most "
+            f"{_DEEPEST} levels deep, of at most {_MOST_VALUES:,} values and {_MOST_TEXT:,} "
+            "characters",
+            given="something else",
+        )
 
 
 # -- what a plan bought, as documents --------------------------------------------------------------

@@ -408,24 +408,13 @@ def _not_offered(name: str) -> InvalidArgument:
 # -- from documents --------------------------------------------------------------------------------
 
 
-_OF_TWO: Final = frozenset(
-    [
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "and",
-        "or",
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "floordiv",
-        "concat",
-        "fill_null",
-    ]
+_OF_ONE: Final = (
+    *("not", "neg", "abs", "floor", "is_null", "lower", "upper", "strip", "length"),
+    *("year", "month", "day", "weekday", "hour"),
+)
+_OF_TWO: Final = (
+    *("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "add", "sub", "mul", "div", "floordiv"),
+    "concat",
 )
 
 
@@ -442,7 +431,7 @@ def read_tree(told: Any) -> Expression:
         case {"op": str(op), "type": str(kind)}:
             value, inside = told.get("value"), told.get("args", [])
         case _:
-            raise _unread("an expression")
+            raise unread("an expression")
     args = tuple(read_tree(arg) for arg in inside) if isinstance(inside, list) else ()
     match op, args, value:
         case "column", (), str():
@@ -460,10 +449,13 @@ def read_tree(told: Any) -> Expression:
             return Cell(first).is_in([read_literal(one, kinds) for one in values]).expression
         case (("cast" | "startswith" | "endswith" | "contains"), (first,), str()):
             return getattr(Cell(first), op)(value).expression  # type: ignore[no-any-return]
-        case _, args, None if op in OPERATIONS and len(args) == 1 + (op in _OF_TWO):
-            if op != "fill_null" or args[1].op == "literal":
-                return Expression(op, args)
-    raise _unread("an expression")
+        case "fill_null", (_, filler), None if filler.op == "literal":
+            return Expression(op, args)
+        case _, (_,), None if op in _OF_ONE:
+            return Expression(op, args)
+        case _, (_, _), None if op in _OF_TWO:
+            return Expression(op, args)
+    raise unread("an expression")
 
 
 def read_literal(value: object, kind: object) -> Value:
@@ -484,10 +476,11 @@ def read_literal(value: object, kind: object) -> Value:
                 return plain(datetime.datetime.fromisoformat(value))
     except ValueError:
         pass
-    raise _unread("a value of its column's type")
+    raise unread("a value of its column's type")
 
 
-def _unread(what: str) -> InvalidArgument:
+def unread(what: str) -> InvalidArgument:
+    """The error where a document holds something else."""
     return InvalidArgument(
         name="document", expected=f"{what} as query documents write it", given="something else"
     )

@@ -19,10 +19,11 @@ from discreet.mechanisms.ratio_error import expected_mean_error, mean_error, tai
 from discreet.numeric.exact import Number, interval, positive
 from discreet.query.expressions import Tree, Typed, as_type, literal_type, plain_value, typed
 from discreet.query.keys import KEY_TYPES
+from discreet.query.limits import MADE, check
 from discreet.query.measures import AllRows, PresenceCounts, Present, Total, choose_grid
 from discreet.query.public import arrow_type
 from discreet.query.purchase import AddedNoise, Part, Purchase
-from discreet.query.row import Row, build, plain, read_literal, read_tree
+from discreet.query.row import Row, build, plain, read_literal, read_tree, unread
 from discreet.query.schema import Schema, Type
 
 ColumnLike: TypeAlias = str | Callable[[Row], Any]
@@ -101,34 +102,52 @@ class Flag:
 
 @dataclass(frozen=True)
 class Told:
-    """The fields of an aggregate in a document, which somebody wrote, for `Aggregate.read`."""
+    """An object of a document that somebody wrote: its members are checked as they are read."""
 
-    fields: Tree
+    members: Mapping[str, Any]
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self.fields:
-            raise InvalidArgument(
-                name="document", expected=f'an aggregate with "{name}"', given="one without it"
-            )
-        return self.fields[name]
+        if name not in self.members:
+            raise unread(f'an object with "{name}"')
+        return self.members[name]
+
+    def text(self, name: str) -> str:
+        """A member that is a text."""
+        if not isinstance(self[name], str):
+            raise unread(f'a text as "{name}"')
+        return str(self[name])
+
+    def items(self, name: str) -> list[Any]:
+        """A member that is a list."""
+        if not isinstance(self[name], list):
+            raise unread(f'a list as "{name}"')
+        return list(self[name])
+
+    def part(self, name: str) -> Told:
+        """A member that is an object."""
+        return Told.of(self[name])
+
+    def parts(self, name: str, most: int = MADE) -> list[Told]:
+        """A member that is a list of objects."""
+        found = self.items(name)
+        check(len(found), most, name="document", what=name, hint="ask several smaller questions")
+        return [Told.of(one) for one in found]
+
+    @classmethod
+    def of(cls, value: object) -> Told:
+        """An object."""
+        if not isinstance(value, dict):
+            raise unread("an object")
+        return cls(value)
 
     @property
     def column(self) -> Any:
-        """The column that it is about."""
+        """The expression that an aggregate is about."""
         return read_tree(self["column"])
-
-    def items(self, name: str) -> list[Any]:
-        """A list."""
-        found = self[name]
-        if not isinstance(found, list):
-            given = InvalidArgument.describe_data(found)
-            raise InvalidArgument(name="document", expected=f'a list as "{name}"', given=given)
-        return found
 
     def values(self, name: str) -> list[Any]:
         """A list of values of the column's type."""
-        column = self["column"]
-        kind = column.get("type") if isinstance(column, dict) else None
+        kind = self.part("column")["type"]
         return [read_literal(value, kind) for value in self.items(name)]
 
 
