@@ -183,12 +183,12 @@ class Session:
         spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "error": error}
         document = query_document(query)
         digest = request_digest(document, **spend, group_size=group_size)
+        check_certificate(document)
         if key is not None and (found := self._purse.find(key)) is not None:
             return self._again(found, digest, key)
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
         for request in plan.requests:
             query.table.source.check(request)
-        check_certificate(document)
         entry = self._purse.charge(claim_for(plan, document, digest=digest, key=key))
         result = run(plan, cost=entry.costs[0].words)
         self._purse.keep(entry, lambda: to_bytes(result))

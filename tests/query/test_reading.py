@@ -134,20 +134,8 @@ def rich():
 
 
 DOCUMENT, PUBLIC = rich()
-WRONG = [None, True, False, 0, -1, 2, 2**64, 2**70, 1.5, float("nan"), "", "x", "days", "1/0"]
-WRONG += [
-    "1e999999999",
-    "9" * 5000,
-    "x" * 20_000,
-    "\ud800",
-    "\0",
-    [],
-    {},
-    [[]],
-    [{}],
-    {"op": "neg"},
-]
-WRONG += [["A", "B"], {"kind": "mean"}, b"x", object(), ("a",), dp.count()]
+WRONG = [None, True, -1, 2**70, 1.5, "", "days", "1/0", "1e999999999", "x" * 20_000, "\ud800"]
+WRONG += [[], {}, [{}], {"op": "neg"}, b"x", object(), dp.count()]
 
 
 def places(value, path=()):

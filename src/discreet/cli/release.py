@@ -285,9 +285,8 @@ class QuestionOptions:
 
         pairs: list[tuple[str, Aggregate]] = []
         for name, flag in flags().items():
-            given = self.asked[name]
-            texts = given if flag.metavar else [""]
-            pairs += (query_text.asked(flag, text, table.schema) for text in texts if given)
+            texts = (self.asked[name] or ()) if flag.metavar else [""] * bool(self.asked[name])
+            pairs += (query_text.asked(flag, text, table.schema) for text in texts)
         if not pairs:
             raise InvalidArgument(
                 name="the question",

@@ -172,7 +172,7 @@ class ChoiceMechanism(Protocol):
 M = TypeVar("M", bound=ChoiceMechanism)
 
 
-class Choice(ABC, Generic[M]):
+class ChoicePart(ABC, Generic[M]):
     """Chosen in each group, by a mechanism of its own, from how many rows each candidate has."""
 
     bins: Binned
@@ -217,7 +217,7 @@ class Discovery:
     words = "discovered keys"
 
 
-Part: TypeAlias = Additive | Choice[Any] | Discovery
+Part: TypeAlias = Additive | ChoicePart[Any] | Discovery
 #: How far one person moves what reaches a mechanism: what a replay compares.
 Moves: TypeAlias = Mapping[Literal["l0", "linf", "l1", "l2", "range"], int | Fraction]
 
@@ -315,7 +315,7 @@ class AddedNoise:
 class Chooser(Generic[M]):
     """A choice and the mechanism that makes it in each group."""
 
-    part: Choice[M]
+    part: ChoicePart[M]
     mechanism: M
     times: int  # how many such choices one person influences
     share: Fraction
@@ -416,7 +416,7 @@ def buy(
             return Finder(
                 part, KeyThreshold(epsilon=epsilon, delta=delta, max_groups=groups), share
             )
-        case Choice():
+        case ChoicePart():
             times = contribution.choices
             each = money.share(share, among=times)
             return Chooser(part, part.mechanism(each, contribution), times, share)

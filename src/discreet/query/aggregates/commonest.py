@@ -32,12 +32,12 @@ from discreet.query.contribution import Contribution
 from discreet.query.expressions import Tree, Typed, tree
 from discreet.query.limits import CHOICES, VALUES, check, taken
 from discreet.query.measures import CategoryBins
-from discreet.query.purchase import Choice, Chooser, Moves, Spend
+from discreet.query.purchase import ChoicePart, Chooser, Moves, Spend
 from discreet.query.schema import Schema
 
 
 @dataclass(frozen=True)
-class CommonestChoice(Choice[TopK]):
+class CommonestChoice(ChoicePart[TopK]):
     """The commonest of the listed values, in order: only the ranks of noisy counts are revealed."""
 
     bins: CategoryBins

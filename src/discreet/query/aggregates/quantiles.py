@@ -38,7 +38,7 @@ from discreet.query.expressions import Tree, Typed, tree
 from discreet.query.limits import POINTS, PROBABILITIES, taken
 from discreet.query.measures import AllRows, Grid, GridBins, PresenceCounts
 from discreet.query.numerals import listed
-from discreet.query.purchase import Choice, Chooser, Moves, Spend
+from discreet.query.purchase import ChoicePart, Chooser, Moves, Spend
 from discreet.query.schema import Type
 
 _POINTS = 1024  # of the default grid, where values are not whole numbers
@@ -46,7 +46,7 @@ _TIELESS = 2  # up to this many quantiles, the error does not depend on values t
 
 
 @dataclass(frozen=True)
-class QuantileChoice(Choice[Quantiles]):
+class QuantileChoice(ChoicePart[Quantiles]):
     """Grid points near given ranks: an exponential mechanism on each group's counts."""
 
     bins: GridBins
