@@ -300,7 +300,7 @@ def bounds_flag(option: str, help: str, build: Callable[..., Aggregate]) -> Flag
         option,
         help,
         lambda asked: (
-            f"{option}_{asked.column}",
+            f"{option.replace('-', '_')}_{asked.column}",
             build(asked.column, (asked["lower"], asked["upper"]), 1),
         ),
         metavar="COLUMN:LOWER:UPPER",
