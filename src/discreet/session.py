@@ -178,12 +178,14 @@ class Session:
         refused, and so is one that was charged and cut off before its answer was stored. Without a
         key, every call is charged.
         """
+        from discreet.certificate import check_verifiable
+
         query = self._asked(query)
         key = read_key(idempotency_key)
         spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "error": error}
         document = query_document(query)
         digest = request_digest(document, **spend, group_size=group_size)
-        check_certificate(document)
+        check_verifiable(document)
         if key is not None and (found := self._purse.find(key)) is not None:
             return self._again(found, digest, key)
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
@@ -937,13 +939,6 @@ def record_choice(name: str, counts: Any, mechanism: Quantiles) -> None:
 
 
 # -- the certificate, written when it is asked for -------------------------------------------------
-
-
-def check_certificate(query: Mapping[str, Any]) -> None:
-    """Refuse, before anything is charged, a question whose certificate could not be verified."""
-    from discreet.certificate import check_verifiable
-
-    check_verifiable(query)
 
 
 def certificate_of(*, entry: Entry, result: Result, ledger: str | None, key: Any) -> Certificate:
