@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from discreet.auditor.recorder import Declared, current
+from discreet.auditor.recorder import current
 from discreet.errors import EngineError, InvalidArgument, Refused, RelationMismatch
 from discreet.guarantees import Guarantee
 from discreet.guarantees.filters import Charge, Filter, in_words, price
@@ -29,17 +29,13 @@ from discreet.guarantees.notion import Notion
 from discreet.hints import spelled, unknown
 from discreet.ledger import Budget, Cap, Claim, Entry, History, MemoryBudget
 from discreet.ledger.history import NamedFilter, read_key
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.quantiles import Quantiles
-from discreet.mechanisms.top_k import TopK
 from discreet.neighbors import protects
 from discreet.noise.entropy import source as entropy
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number, integer, number, probability, round_up
-from discreet.numeric.numerals import short
-from discreet.query.aggregates.aggregate import ColumnLike, Noisy, Output
-from discreet.query.aggregates.quantiles import Quantile
+from discreet.numeric.numerals import CLAMPED, short
+from discreet.query.aggregates.aggregate import ColumnLike, Output
 from discreet.query.aggregates.ranges import Range
 from discreet.query.document import (
     contribution_document,
@@ -53,12 +49,11 @@ from discreet.query.explain import Explanation, explain
 from discreet.query.keys import ListedKeys
 from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan, least_spend, make_plan
-from discreet.query.purchase import AddedNoise, Chooser, Finder, Spend, SpendAmount
+from discreet.query.purchase import Finder, Part, Spend
 from discreet.query.request import Exact, Join, Request
 from discreet.query.schema import Type
 from discreet.query.table import Grouped, Query, Table, joined_in_words
 from discreet.release import ColumnInfo, Result
-from discreet.release.column import CLAMPED
 from discreet.release.result import from_bytes, to_bytes
 from discreet.signing import load_private
 
@@ -129,7 +124,7 @@ class Session:
     @spelled
     def explain(
         self,
-        query: Query,
+        query: Query | Mapping[str, Any],
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -138,18 +133,18 @@ class Session:
         error: Number | Mapping[str, Number] | None = None,
         group_size: int | None = None,
     ) -> Explanation:
-        """What ``release`` would do for a ``query``, what it would cost, and how large the errors
-        would be. Reads no data and costs nothing.
+        """What ``release`` would do for a ``query``, or for the document of one, its cost, and how
+        large the errors would be. Reads no data and costs nothing.
 
         ``epsilon``, ``delta``, ``rho``, ``mu``, ``error`` and ``group_size`` are as in ``release``.
         """
-        plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
+        plan = self._plan(self._asked(query), (epsilon, delta, rho, mu), error, group_size)
         return explain(plan, account=accounts_in_words(self._purse.caps, plan))
 
     @spelled
     def release(
         self,
-        query: Query,
+        query: Query | Mapping[str, Any],
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -159,7 +154,8 @@ class Session:
         group_size: int | None = None,
         idempotency_key: str | None = None,
     ) -> Result:
-        """Answer a ``query``, for a spend in ε, (ε, δ), ρ or μ, which is charged first.
+        """Answer a ``query``, or the document of one, for a spend in ε, (ε, δ), ρ or μ, which is
+        charged first.
 
         The spend is one of ``epsilon``, ``rho`` and ``mu``: the more is spent, the less noise.
         ``delta``, a small probability such as 1e-7, given with ``epsilon`` allows Gaussian noise,
@@ -176,11 +172,14 @@ class Session:
         refused, and so is one that was charged and cut off before its answer was stored. Without a
         key, every call is charged.
         """
-        self._check(query)
+        from discreet.certificate.issue import check_verifiable
+
+        query = self._asked(query)
         key = read_key(idempotency_key)
         spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "error": error}
         document = query_document(query)
         digest = request_digest(document, **spend, group_size=group_size)
+        check_verifiable(document)
         if key is not None and (found := self._purse.find(key)) is not None:
             return self._again(found, digest, key)
         plan = self._plan(query, (epsilon, delta, rho, mu), error, group_size)
@@ -319,7 +318,6 @@ class Session:
         error: Number | Mapping[str, Number] | None,
         group_size: int | None,
     ) -> Plan:
-        self._check(query)
         epsilon, delta, rho, mu = given
         account = planning_account(self._purse.caps)
         if error is None:
@@ -363,7 +361,9 @@ class Session:
         )
         return replace(result, issue=work, record=entry.number)
 
-    def _check(self, query: Query) -> None:
+    def _asked(self, query: Query | Mapping[str, Any]) -> Query:
+        if isinstance(query, Mapping):
+            return Query.from_document(query, self._table)
         if not isinstance(query, Query):
             raise InvalidArgument(
                 name="query",
@@ -372,6 +372,7 @@ class Session:
                 hint='as in table.group_by("ward", keys=[...]).agg(n=dp.count())',
             )
         self._check_table(query.table)
+        return query
 
     def _check_table(self, table: Table) -> None:
         if not isinstance(table, Table):
@@ -651,7 +652,7 @@ def _drawn(plan: Plan) -> tuple[dict[str, Any], list[Output]]:
         columns = source.measure(plan.request(salt(), listed)).columns
     table = None if listed is None else listed.table
     frame = {} if table is None else {name: table[name] for name in table.column_names}
-    return frame, plan.outputs(draw_noise(plan, columns))
+    return frame, plan.outputs(noisy_values(plan, columns))
 
 
 def _discovered(plan: Plan, exact: Exact) -> ListedKeys:
@@ -710,7 +711,6 @@ def _infos(plan: Plan, outputs: list[Output]) -> list[ColumnInfo]:
 
 def _notes(plan: Plan) -> Iterator[str]:
     """What ± does not cover, since it is only about noise."""
-    quantiles = [one for _, one in plan.query.aggregates if isinstance(one, Quantile)]
     limit, unit = plan.query.table.limit, plan.query.table.unit.column
     if limit is not None and limit.max_rows is not None:
         yield f"± is about noise: rows beyond {limit.max_rows:,} of one {unit} are left out"
@@ -727,10 +727,8 @@ def _notes(plan: Plan) -> Iterator[str]:
     for step in plan.query.table.steps:
         if isinstance(step, Join):
             yield f"{joined_in_words(step)}; that table is public, and not protected"
-    if any(one.unknown_ranks(plan.bought) for one in quantiles):
-        yield "how far the ranks of three and more quantiles are off is known only beside a count"
-    if any(hasattr(one, "bounds") for _, one in plan.query.aggregates):
-        yield CLAMPED
+    notes = {note for _, one in plan.query.aggregates for note in one.notes(plan.bought)}
+    yield from sorted(notes, key=lambda note: (note == CLAMPED, note))
 
 
 def _suppressed(plan: Plan) -> str | None:
@@ -785,10 +783,9 @@ class ContributionChoice:
         self.grouped = grouped
         self.most = integer(most, name="most", minimum=2)
         share = probability(coverage, name="coverage")
-        money = _currency(spend)
         # One person is one value; replacing a person removes one value and adds another.
         rows = grouped.table.relation.add_remove_steps
-        self.mechanism = Quantiles(probabilities=[share], rows=rows, **money.for_choice)
+        self.mechanism = Quantiles(probabilities=[share], rows=rows, **spend.for_choice)
         self.mechanism.check(self.most)
 
     @property
@@ -843,15 +840,6 @@ class ContributionChoice:
         )
 
 
-def _currency(spend: Spend) -> SpendAmount:
-    if spend.rho is not None:
-        return SpendAmount("rho", spend.rho)
-    if spend.mu is not None:
-        return SpendAmount("mu", spend.mu)
-    assert spend.epsilon is not None
-    return SpendAmount("epsilon", spend.epsilon)
-
-
 # -- what a release reports to the auditor when it is replayed -------------------------------------
 # The exact values that reach each mechanism.
 #
@@ -868,30 +856,20 @@ def record_released(name: str, output: T) -> T:
     return output if recorder is None else recorder.released(name, output, drawn=name == _SALT)
 
 
-def draw_noise(plan: Plan, columns: Mapping[Measure, Any]) -> Noisy:
-    """Noise for every part of a plan."""
+def noisy_values(plan: Plan, columns: Mapping[Measure, Any]) -> dict[Part, Any]:
+    """The noisy values of every part of a plan."""
     recorder = current()
     if recorder is None:
         return plan.draw(columns)
     question = query_document(plan.query)  # so that a question that depends on data is noticed
     for part, one in plan.bought.items():
-        if isinstance(one, Finder):
-            continue  # recorded when the keys were found
-        exact = (
-            one.part.exact(columns)
-            if isinstance(one, AddedNoise)
-            else columns[one.part.measures[0]]
-        )
-        recorder.reached(
-            part.words,
-            exact,
-            sensitivity=declared_sensitivity(one),
-            noise=one.mechanism,
-            question=question,
-        )
-    noisy = plan.draw(columns)
-    values = {part: recorder.released(part.words, value) for part, value in noisy.values.items()}
-    return Noisy(noisy.bought, values)
+        if not isinstance(one, Finder):  # recorded when the keys were found
+            exact, noise = one.reached(columns), one.mechanism
+            recorder.reached(
+                part.words, exact, sensitivity=one.declared, noise=noise, question=question
+            )
+    values = plan.draw(columns)
+    return {part: recorder.released(part.words, value) for part, value in values.items()}
 
 
 def record_found_keys(finder: Finder, exact: Exact) -> None:
@@ -904,7 +882,7 @@ def record_found_keys(finder: Finder, exact: Exact) -> None:
     recorder.reached(
         finder.part.words,
         dict(zip(keys, units, strict=True)),  # a key that nobody has is not in the table
-        sensitivity=declared_sensitivity(finder),
+        sensitivity=finder.declared,
         noise=finder.mechanism,
         absent=0,
     )
@@ -915,26 +893,6 @@ def record_choice(name: str, counts: Any, mechanism: Quantiles) -> None:
     recorder = current()
     if recorder is not None:
         recorder.reached(name, counts, sensitivity={"l1": mechanism.rows}, noise=mechanism)
-
-
-def declared_sensitivity(one: AddedNoise | Chooser | Finder) -> Declared:
-    """How far one person may move what reaches a mechanism, as declared to that mechanism."""
-    match one:
-        case AddedNoise(mechanism=Laplace(sensitivity=told, largest=largest), sensitivity=moved):
-            linf, l1 = min(moved.linf, largest), min(moved.l1, told)
-            return {"l0": moved.l0, "linf": linf, "l1": l1, "l2": moved.l2}
-        case AddedNoise(mechanism=Gaussian(sensitivity=told), sensitivity=moved):
-            l2 = min(moved.l2, told)
-            return {"l0": moved.l0, "linf": moved.linf, "l1": moved.l1, "l2": l2}
-        case Chooser(mechanism=Quantiles(rows=rows), times=times):
-            # Someone with fewer rows in a group influences its choice less, in proportion.
-            return {"l1": rows * times}
-        case Chooser(mechanism=TopK(rows=rows, monotone=monotone), times=times):
-            # For a choice between counts it only matters how far they move apart.
-            return {"linf": rows, "range": rows * times * (1 if monotone else 2)}
-        case Finder(mechanism=mechanism):
-            return {"linf": Fraction(1), "l0": mechanism.max_groups}
-    raise AssertionError  # pragma: no cover
 
 
 # -- the certificate, written when it is asked for -------------------------------------------------

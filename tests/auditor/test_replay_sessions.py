@@ -18,6 +18,7 @@ from discreet.auditor.replay import replay as plain_replay
 from discreet.engines import cell_table, row_sampling
 from discreet.mechanisms.top_k import TopK
 from discreet.query import purchase
+from discreet.query.aggregates import commonest
 from discreet.query.contribution import Contribution
 from discreet.query.measures import AllRows
 from discreet.testing import replay
@@ -277,7 +278,7 @@ def test_choices_scaled_for_counts_that_all_rise_are_caught_under_replace(monkey
     pair = [*BASE, (1, "A", 1.0, 1)], [*BASE, (1, "A", 1.0, 2)]
     run = released(ask, relation="replace")
     assert not replay(run, pair).violated
-    monkeypatch.setattr(purchase, "TopK", lambda **told: TopK(**{**told, "monotone": True}))
+    monkeypatch.setattr(commonest, "TopK", lambda **told: TopK(**{**told, "monotone": True}))
     assert {one.norm for one in replay(run, pair).differences} == {"range"}
 
 

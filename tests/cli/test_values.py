@@ -8,11 +8,17 @@ import pytest
 from discreet.cli import query_text
 from discreet.cli.options import budget_of
 from discreet.cli.query_text import listed, typed
+from discreet.cli.release import flags
 from discreet.errors import InvalidArgument
 from discreet.guarantees import GDP, ZCDP, Approx, Pure
+from discreet.query.aggregates import Aggregate
 from discreet.query.schema import Schema, Type
 
 SCHEMA = Schema.of({"age": "integer", "city": "text", "a:b": "real"})
+
+
+def asked(flag: str, text: str) -> tuple[str, Aggregate]:
+    return query_text.asked(flags()[flag], text, SCHEMA)
 
 
 def test_lists_may_hold_commas_in_quotes() -> None:
@@ -38,7 +44,7 @@ def test_text_takes_the_type_of_a_column() -> None:
 
 def test_bounds_stand_on_the_right_and_are_exact() -> None:
     """Catches columns with colons that are cut, and bounds that pass through floats."""
-    [(name, made)] = query_text.bounded("mean", ["a:b:-0.1:1e-30"])
+    name, made = asked("mean", "a:b:-0.1:1e-30")
     assert (name, made.column) == ("mean_a:b", "a:b")  # type: ignore[attr-defined]
     assert made.bounds == (Fraction(-1, 10), Fraction(1, 10**30))  # type: ignore[attr-defined]
 
@@ -47,26 +53,26 @@ def test_bounds_stand_on_the_right_and_are_exact() -> None:
 def test_a_wrong_aggregate_is_refused_with_an_example(text: str) -> None:
     """Catches a message that does not say how to write it."""
     with pytest.raises(InvalidArgument) as caught:
-        list(query_text.bounded("mean", [text]))
+        asked("mean", text)
     assert "--mean" in str(caught.value) or "bounds" in str(caught.value)
 
 
 def test_a_name_given_twice_is_refused() -> None:
     """Catches one aggregate that silently replaces another."""
-    pairs = list(query_text.bounded("mean", ["age:0:1", "age:0:2"]))
+    pairs = [asked("mean", text) for text in ("age:0:1", "age:0:2")]
     with pytest.raises(InvalidArgument, match="put a name before"):
         query_text.once(pairs)
 
 
 def test_histograms_and_candidates_are_typed_by_the_schema() -> None:
     """Catches edges read as categories, and the reverse."""
-    [(_, ages), (_, cities)] = query_text.histograms(["age:0,18", "x=city:1,2"], SCHEMA)
+    (_, ages), (_, cities) = (asked("histogram", text) for text in ("age:0,18", "x=city:1,2"))
     assert (ages.edges, cities.categories) == ((0, 18), ("1", "2"))  # type: ignore[attr-defined]
-    [(name, top)] = query_text.commonest("--top-k", ["age:2:1,2,3"], SCHEMA)
+    name, top = asked("top_k", "age:2:1,2,3")
     assert (name, top.k, top.candidates) == ("top_age", 2, (1, 2, 3))  # type: ignore[attr-defined]
     for wrong in ("city:x:A,B", "city:A,B", "height:2:A,B"):
         with pytest.raises(InvalidArgument):
-            list(query_text.commonest("--top-k", [wrong], SCHEMA))
+            asked("top_k", wrong)
 
 
 def test_a_cap_is_one_notion() -> None:

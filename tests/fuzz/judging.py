@@ -21,7 +21,6 @@ from discreet.query.measures import Measure, Units
 from discreet.query.plan import Plan, make_plan
 from discreet.query.purchase import AddedNoise, Chooser, Finder, Spend
 from discreet.query.request import Exact, Request
-from discreet.session import declared_sensitivity
 from tests.fuzz.case import Case, Neighbour
 from tests.fuzz.expecting import disagreement
 from tests.fuzz.shapes import extremes, shape, unlike
@@ -237,7 +236,7 @@ class _Trial:
                 )
                 continue
             change = here - there
-            told = {"l1": 0} if other.kind == "nobody" else {**declared_sensitivity(one)}
+            told = {"l1": 0} if other.kind == "nobody" else {**one.declared}
             if isinstance(one, AddedNoise) and other.kind != "nobody":
                 moves = one.sensitivity
                 told = {"l0": moves.l0, "linf": moves.linf, "l1": moves.l1, "l2": moves.l2}
@@ -343,12 +342,9 @@ def _people(answer: Exact) -> dict[Any, int]:
     return dict(zip(keys, answer.columns[Units()].tolist(), strict=True))
 
 
-def _reached(one: AddedNoise | Chooser, columns: Columns) -> Any:
+def _reached(one: AddedNoise | Chooser[Any], columns: Columns) -> Any:
     """The integers that a mechanism is given."""
-    exact = (
-        one.part.exact(columns) if isinstance(one, AddedNoise) else columns[one.part.measures[0]]
-    )
-    return _whole(exact)
+    return _whole(one.reached(columns))
 
 
 def _whole(values: Any) -> Any:

@@ -50,10 +50,9 @@ TABLES = (
     ),
     Mutant(
         id="cells-of-a-histogram",
-        file="query/purchase.py",
-        old='        """A row adds 1 to one of the bins."""\n'
-        "        bins = contribution.in_cells(self.bins.size)\n",
-        new='        """A row adds 1 to one of the bins."""\n        bins = contribution\n',
+        file="query/measures.py",
+        old='        cells = contribution.in_cells(getattr(self, "size", 1))\n',
+        new="        cells = contribution\n",
         kind="count forgotten",
         harm="to be replaced moves a row from one bin to another, and only one is covered",
         tests=(
@@ -62,8 +61,8 @@ TABLES = (
     ),
     Mutant(
         id="sum-sensitivity-one-end",
-        file="query/purchase.py",
-        old="largest=Fraction(max(abs(low), abs(high))), reach=",
+        file="query/measures.py",
+        old="largest=Fraction(self.largest), reach=",
         new="largest=Fraction(abs(high)), reach=",
         kind="bound swapped",
         harm="a sum with bounds (−100, 1) gets the noise of one with bounds (0, 1)",
@@ -71,7 +70,7 @@ TABLES = (
     ),
     Mutant(
         id="sum-reach-of-missing",
-        file="query/purchase.py",
+        file="query/measures.py",
         old="        reach = max(high, 0) - min(low, 0)",
         new="        reach = high - low",
         kind="bound swapped",
@@ -89,18 +88,18 @@ TABLES = (
     ),
     Mutant(
         id="quantiles-replace",
-        file="query/purchase.py",
-        old="                rows=contribution.rows * contribution.relation.add_remove_steps,",
-        new="                rows=contribution.rows,",
+        file="query/aggregates/quantiles.py",
+        old="            rows=contribution.rows * contribution.relation.add_remove_steps,",
+        new="            rows=contribution.rows,",
         kind="scale",
         harm="the quantile of a table in which rows are replaced costs twice its price",
         tests=("tests/query/test_replaced_people.py::test_a_quantile_that_a_replaced_row_passes",),
     ),
     Mutant(
         id="commonest-monotone",
-        file="query/purchase.py",
-        old="            monotone = contribution.relation is Relation.ADD_REMOVE",
-        new="            monotone = True",
+        file="query/aggregates/commonest.py",
+        old="        monotone = contribution.relation is Relation.ADD_REMOVE",
+        new="        monotone = True",
         kind="check dropped",
         harm="where rows are replaced one count rises while another falls: half the noise it needs",
         tests=("tests/query/test_choices.py::test_choices_keep_what_the_plan_promises",),

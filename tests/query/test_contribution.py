@@ -10,7 +10,6 @@ from discreet.neighbors import Relation
 from discreet.query.contribution import Contribution, ContributionBound, contribution_of
 from discreet.query.expressions import Typed
 from discreet.query.measures import Grid, Total
-from discreet.query.purchase import ValueSum
 from discreet.query.schema import Type
 
 GROUPS = 3
@@ -135,5 +134,5 @@ def test_a_sum_allows_for_people_without_a_value(grid, apart):
     """Catches a sensitivity under replace that forgets someone who adds nothing to the sum."""
     low, high, centre = grid
     value = Typed("column", (), "x", Type.INTEGER, True)
-    part = ValueSum(Total(value, Grid(0, low, high, centre)), "x")
+    part = Total(value, Grid(0, low, high, centre))
     assert part.moves(Contribution(1, 1, 1, Relation.REPLACE, False)).l1 == apart

@@ -180,11 +180,11 @@ def test_the_least_spend_for_an_error(notion):
     plan = least_spend(query, {"n": 20, "m": 0.5}, account=account, delta=None, group_size=1000)
     errors = {e.name: e.error for e in plan.expected(1000)}
     assert errors["n"] <= 20 and errors["m"] <= 0.5
-    kind = {dp.Pure: "epsilon", dp.ZCDP: "rho", dp.GDP: "mu"}[notion]
-    amount = getattr(plan.spend, kind)
+    kind, amount = plan.money.kind, plan.money.amount
+    assert kind == {dp.Pure: "epsilon", dp.ZCDP: "rho", dp.GDP: "mu"}[notion]
     assert amount == Fraction(f"{float(amount):.4g}")  # charged as it is shown
     less = amount * Fraction(998, 1000)
-    cheaper = {e.name: e.error for e in make_plan(query, Spend(**{kind: less})).expected(1000)}
+    cheaper = {e.name: e.error for e in make_plan(query, Spend(kind, less)).expected(1000)}
     assert cheaper["n"] > 20 or cheaper["m"] > 0.5
 
 

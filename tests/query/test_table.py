@@ -5,8 +5,9 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument
+from discreet.query.measures import AllRows, PresenceCounts, Present, Total
 from discreet.query.plan import make_plan
-from discreet.query.purchase import PresenceCounts, PresentCount, RowCount, Spend, ValueSum
+from discreet.query.purchase import Spend
 from discreet.query.request import Join, Mutate, Select, Where
 from discreet.query.schema import Type
 
@@ -174,19 +175,19 @@ def test_steps_are_called_as_they_are_written():
 def test_a_shared_count_is_bought_once():
     """Catches a mean that pays for its own count beside one that is there (OpenDP does)."""
     parts = bought(n=dp.count(), m=dp.mean("days", bounds=(0, 60)))
-    assert [type(part) for part in parts] == [RowCount, ValueSum]
+    assert [type(part) for part in parts] == [AllRows, Total]
 
 
 def test_a_count_of_what_may_be_missing_is_split_and_bought_once():
     """Catches a third part: rows with and without a value are disjoint."""
     parts = bought(n=dp.count(), m=dp.mean("income", bounds=(0, 60)))
-    assert [type(part) for part in parts] == [PresenceCounts, ValueSum]
+    assert [type(part) for part in parts] == [PresenceCounts, Total]
     alone = bought(m=dp.mean("income", bounds=(0, 60)))
-    assert [type(part) for part in alone] == [ValueSum, PresentCount]
+    assert [type(part) for part in alone] == [Total, Present]
     two = bought(
         n=dp.count(), m=dp.mean("income", bounds=(0, 60)), s=dp.mean("stay", bounds=(0, 60))
     )
-    assert sum(isinstance(part, RowCount | PresentCount) for part in two) == 3
+    assert sum(isinstance(part, AllRows | Present) for part in two) == 3
 
 
 def test_what_is_proved_to_be_there_shares_the_count():
@@ -195,7 +196,7 @@ def test_what_is_proved_to_be_there_shares_the_count():
     filled = people().mutate(income=lambda row: row.income.fill_null(0.0))
     for table in (there, filled):
         plan = make_plan(table.agg(n=dp.count(), m=dp.mean("income", bounds=(0, 9))), ONE)
-        assert [type(part) for part in plan.bought] == [RowCount, ValueSum]
+        assert [type(part) for part in plan.bought] == [AllRows, Total]
     either = people().where(lambda row: row.income.is_not_null() | (row.days > 0))
     assert either.schema["income"].nullable
 
@@ -204,7 +205,7 @@ def test_mean_variance_and_std_share_their_sums():
     """Catches a sum bought twice."""
     box = {"bounds": (0, 60)}
     parts = bought(m=dp.mean("days", **box), v=dp.variance("days", **box), s=dp.std("days", **box))
-    assert [type(part) for part in parts] == [ValueSum, RowCount, ValueSum]
+    assert [type(part) for part in parts] == [Total, AllRows, Total]
 
 
 def test_quantiles_of_one_column_have_one_price():

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet import signing
+from discreet.auditor.certificate.query_check import AGGREGATES
 from discreet.auditor.certificate.verification import content, in_words, message
 from discreet.certificate.certificate import FORMAT, VERSION, Certificate
-from discreet.errors import InvalidArgument, one_line
+from discreet.errors import InvalidArgument, Refused, one_line
 from discreet.guarantees import Guarantee, Pure
 from discreet.ledger.history import Cost, Entry
 from discreet.neighbors import protects
@@ -74,6 +75,23 @@ def told_charged(entry: Entry, ledger: str | None) -> dict[str, Any]:
         "time": entry.time.astimezone(UTC).isoformat(),
         "ledger": {"id": ledger, "record": entry.number, "hash": entry.hash} if held else None,
     }
+
+
+def check_verifiable(query: Mapping[str, Any]) -> None:
+    """Refuse a question whose certificate could not be verified: what is charged stays charged.
+
+    >>> check_verifiable({"aggregates": [{"kind": "mode", "name": "m"}]})
+    Traceback (most recent call last):
+    discreet.errors.Refused: a certificate of m could not be verified, since the verifier does \
+not know the aggregate "mode": nothing was charged. CONTRIBUTING.md says what to add to it
+    """
+    for one in query.get("aggregates", ()):
+        if one["kind"] not in AGGREGATES:
+            raise Refused(
+                f"a certificate of {one['name']} could not be verified, since the verifier does "
+                f'not know the aggregate "{one["kind"]}": nothing was charged. CONTRIBUTING.md '
+                "says what to add to it"
+            )
 
 
 def sealed(document: dict[str, Any], key: Ed25519PrivateKey | None) -> Certificate:

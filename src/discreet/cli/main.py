@@ -10,19 +10,46 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 import discreet
 from discreet.cli import audit, demo, failures, key, ledger, survey, verify
 from discreet.cli import release as asking
+from discreet.cli.options import flat
 from discreet.cli.output import console, show_document
 from discreet.errors import InvalidArgument, one_line
 
 # The class of typer's own usage errors; where it is defined depends on the version of typer.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
-app = typer.Typer(
-    name="discreet", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
-)
+_LOOKS: Any = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": "rich",
+}
+#: Commands whose options are loaded when they run: the names of aggregates are in heavy modules.
+_LATE: Any = {"release": asking.release, "explain": asking.explain}
+
+
+class Commands(TyperGroup):
+    """The commands; those that run have all of their options."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that was typed."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, self.whole(name, command), rest
+
+    def whole(self, name: Any, command: Any) -> Any:
+        """The command with all of its options."""
+        if name not in _LATE:
+            return command
+        alone = typer.Typer(**_LOOKS)
+        alone.command(name)(asking.complete(_LATE[name]))
+        return get_command(alone)
+
+
+app = typer.Typer(name="discreet", cls=Commands, **_LOOKS)
 
 
 @app.callback(invoke_without_command=True)
@@ -61,8 +88,8 @@ def front(
         print(context.get_help())
 
 
-app.command("release")(asking.release)
-app.command("explain")(asking.explain)
+for _name, _command in _LATE.items():
+    app.command(_name)(flat(_command))
 app.command("verify")(verify.verify)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger_app)

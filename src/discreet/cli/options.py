@@ -6,10 +6,10 @@ Numbers are passed to the API as they were typed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, get_type_hints
 
 from typer import Argument, Context, Option, Typer
 
@@ -43,10 +43,15 @@ def argument(words: str, metavar: str, *, default: Any = MISSING, **more: Any) -
     return field(default=default, metadata={"typer": info})
 
 
-def flat(command: Callable[..., None]) -> Callable[..., None]:
+#: Marks a field whose options are not known before its command runs; see `flat`.
+LATE: Final = {"late": True}
+
+
+def flat(command: Callable[..., None], **late: Any) -> Callable[..., None]:
     """Turn a command that takes classes of options into one that takes each of their options.
 
-    Typer reads signatures, so the classes are unfolded into one and folded again on a call.
+    Typer reads signatures, so the classes are unfolded into one and folded again on a call. A field
+    marked as late holds what was given for the options that ``late`` has under its name.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -67,16 +72,18 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, given in inspect.signature(command).parameters.items():
         if name in groups:
-            inner = get_type_hints(groups[name], include_extras=True)
-            parameters += [
-                _parameter(one.name, inner[one.name], one) for one in fields(groups[name])
-            ]
+            parameters += _unfolded(groups[name], late)
         else:
             parameters.append(_parameter(name, hints[name], given.default))
 
     def unfolded(**values: Any) -> None:
+        def value_of(field: Field[Any]) -> Any:
+            if "late" not in field.metadata:
+                return values.pop(field.name)
+            return {name: values.pop(name) for name in late.get(field.name, ())}
+
         folded = {
-            name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+            name: kind(**{field.name: value_of(field) for field in fields(kind)})
             for name, kind in groups.items()
         }
         command(**folded, **values)
@@ -94,6 +101,16 @@ def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
         hint = Annotated[hint, default.metadata["typer"]] if default.metadata else hint
         default = inspect.Parameter.empty if default.default is MISSING else default.default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _unfolded(group: Any, late: Mapping[str, Mapping[str, Any]]) -> Iterator[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    for one in fields(group):
+        if "late" in one.metadata:
+            for name, (kind, given) in late.get(one.name, {}).items():
+                yield _parameter(name, kind, given)
+        else:
+            yield _parameter(one.name, hints[one.name], one)
 
 
 def group(name: str, words: str) -> Typer:

@@ -24,16 +24,14 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from fractions import Fraction
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import discreet as dp
 from discreet.cli.failures import called
 from discreet.engines.files import no_such_file
 from discreet.errors import InvalidArgument
-from discreet.numeric.exact import integer
-from discreet.query.aggregates import Aggregate
+from discreet.query.aggregates.aggregate import Aggregate, Flag
 from discreet.query.row import Cell, Row
 from discreet.query.schema import Schema, Type
 
@@ -303,73 +301,69 @@ def _bare(word: str) -> Any:
 Named = tuple[str, Aggregate]
 
 
-def bounded(option: str, texts: list[str]) -> Iterator[Named]:
-    """``--sum``, ``--mean``, ``--median``, ``--variance`` and ``--std``: a column and two bounds.
+def asked(flag: Flag, text: str, schema: Schema) -> Named:
+    """The aggregate that was typed after a flag, and its name.
 
-    >>> [(name, mean)] = bounded("mean", ["pay=income:0:0.5"])
+    >>> from discreet.cli.release import flags
+    >>> schema = Schema.of({"income": "integer"})
+    >>> name, mean = asked(flags()["mean"], "pay=income:0:0.5", schema)
     >>> name, mean.bounds
     ('pay', (Fraction(0, 1), Fraction(1, 2)))
+    >>> asked(flags()["quantile"], "income:0.9:0:9", schema)[0]
+    'p90_income'
     """
-    build: Callable[..., Aggregate] = getattr(dp, option)
-    for text in texts:
-        name, (column, lower, upper) = _from_right(
-            text, f"--{option}", ("column", "lower", "upper")
+    if not flag.metavar:
+        return flag.build(AskedText(flag, "", {}, schema))
+    name, rest = _name(text)
+    parts = ("column", *flag.parts)
+    # Numbers are on the right of a column, whose name may hold colons; lists may hold some too.
+    split = rest.split if flag.metavar.endswith("...") else rest.rsplit
+    found = [part.strip() for part in split(":", len(parts) - 1)]
+    if len(found) != len(parts) or "" in found:
+        option = f"--{flag.option}"
+        raise InvalidArgument(
+            name=option,
+            expected=":".join(parts),
+            given=InvalidArgument.describe_parameter(text),
+            hint=f"as in {option} {flag.example}, or with a name, {option} name={flag.example}",
         )
-        with called(f"the bounds of --{option}", "bounds"):
-            made = build(column, bounds=(lower, upper))
-        yield name or f"{option}_{column}", made
+    given = AskedText(flag, found[0], dict(zip(parts, found, strict=True)), schema)
+    about = "the bounds of " * (flag.parts == ("lower", "upper")) + f"--{flag.option}"
+    try:
+        unnamed, made = flag.build(given)
+    except InvalidArgument as error:
+        if "--" in error.name:
+            raise
+        with called(about):
+            raise
+    return name or unnamed, made
 
 
-def quantiles(texts: list[str]) -> Iterator[Named]:
-    """``--quantile``: a column, one share or several with commas, and two bounds.
+@dataclass(frozen=True)
+class AskedText:
+    """What was typed after a flag, as aggregates read it."""
 
-    >>> [name for name, _ in quantiles(["income:0.9:0:9", "income:0.25,0.75:0:9"])]
-    ['p90_income', 'quantile_income']
-    """
-    parts = ("column", "share", "lower", "upper")
-    for text in texts:
-        name, (column, share, lower, upper) = _from_right(text, "--quantile", parts)
-        shares = listed(share, option="--quantile")
-        asked: Any = shares if len(shares) > 1 else shares[0]
-        with called("--quantile"):
-            made = dp.quantile(column, asked, bounds=(lower, upper))
-        yield name or f"{_percentile(made.probabilities)}_{column}", made
+    flag: Flag
+    column: str
+    parts: dict[str, str]
+    schema: Schema
 
+    @property
+    def kind(self) -> Type:
+        """The type of the column."""
+        return self.schema.field(self.column, argument=f"the column of --{self.flag.option}").type
 
-def histograms(texts: list[str], schema: Schema) -> Iterator[Named]:
-    """``--histogram``: a column and edges; for a column that holds no numbers, its categories.
+    def __getitem__(self, part: str) -> str:
+        return self.parts[part]
 
-    >>> schema = Schema.of({"age": "integer", "city": "text"})
-    >>> [(name, ages), (_, cities)] = histograms(["age:0,18,65", "city:A,B"], schema)
-    >>> name, len(ages.edges), cities.categories
-    ('age', 3, ('A', 'B'))
-    """
-    for text in texts:
-        name, (column, items) = _from_left(text, "--histogram", ("column", "edges or categories"))
-        kind = schema.field(column, argument="the column of --histogram").type
-        values = listed(items, option="--histogram")
-        numbers = kind is Type.RAW and all(REAL.fullmatch(value) for value in values)
-        with called("--histogram"):
-            if kind.is_number or numbers:
-                made = dp.histogram(column, edges=values)
-            else:
-                categories = [typed(value, kind, option="--histogram") for value in values]
-                made = dp.histogram(column, categories=categories)
-        yield name or column, made
+    def items(self, part: str) -> list[str]:
+        """The items of a list with commas."""
+        return listed(self.parts[part], option=f"--{self.flag.option}")
 
-
-def commonest(option: str, texts: list[str], schema: Schema) -> Iterator[Named]:
-    """``--top-k`` and ``--most-common``: a column, how many, and the candidates."""
-    parts = ("column", "k", "candidates") if option == "--top-k" else ("column", "candidates")
-    for text in texts:
-        name, (column, *several, items) = _from_left(text, option, parts)
-        kind = schema.field(column, argument=f"the column of {option}").type
-        candidates = [typed(item, kind, option=option) for item in listed(items, option=option)]
-        if several:
-            k = integer(several[0], name="k of --top-k", minimum=1)
-            yield name or f"top_{column}", dp.top_k(column, k, candidates=candidates)
-        else:
-            yield name or f"commonest_{column}", dp.most_common(column, candidates=candidates)
+    def values(self, part: str) -> list[Any]:
+        """The items of a list with commas, as values of the column's type."""
+        option, kind = f"--{self.flag.option}", self.kind
+        return [typed(item, kind, option=option) for item in self.items(part)]
 
 
 def once(pairs: list[Named]) -> dict[str, Aggregate]:
@@ -387,46 +381,9 @@ def once(pairs: list[Named]) -> dict[str, Aggregate]:
     return named
 
 
-# -- reading ---------------------------------------------------------------------------------------
-
-
-def _from_right(text: str, option: str, parts: tuple[str, ...]) -> tuple[str, list[str]]:
-    """Split from the right, where the numbers are, so the column's name may hold colons."""
-    name, rest = _name(text)
-    return name, _checked(rest.rsplit(":", len(parts) - 1), text, option, parts)
-
-
-def _from_left(text: str, option: str, parts: tuple[str, ...]) -> tuple[str, list[str]]:
-    name, rest = _name(text)
-    return name, _checked(rest.split(":", len(parts) - 1), text, option, parts)
-
-
 def _name(text: str) -> tuple[str, str]:
     name, sign, rest = text.partition("=")
     return (name.strip(), rest) if sign and ":" not in name else ("", text)
-
-
-def _checked(found: list[str], text: str, option: str, parts: tuple[str, ...]) -> list[str]:
-    found = [part.strip() for part in found]
-    if len(found) != len(parts) or "" in found:
-        examples = {
-            "share": "income:0.9:0:200000",
-            "lower": "income:0:200000",
-            "k": "city:3:A,B,C,D",
-            "candidates": "city:A,B,C",
-        }
-        example = examples.get(parts[1], "age:0,18,65,100")
-        raise InvalidArgument(
-            name=option,
-            expected=":".join(parts),
-            given=InvalidArgument.describe_parameter(text),
-            hint=f"as in {option} {example}, or with a name, {option} name={example}",
-        )
-    return found
-
-
-def _percentile(shares: tuple[Fraction, ...]) -> str:
-    return f"p{float(100 * shares[0]):g}" if len(shares) == 1 else "quantile"
 
 
 # -- files of data that cannot be read -------------------------------------------------------------

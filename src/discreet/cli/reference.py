@@ -38,7 +38,8 @@ def commands_of(command: Any, path: str = "discreet") -> Iterator[tuple[str, Any
     """Each command, with the words that are typed to call it."""
     yield path, command
     for name, inner in getattr(command, "commands", {}).items():
-        yield from commands_of(inner, f"{path} {name}")
+        whole = command.whole(name, inner) if hasattr(command, "whole") else inner
+        yield from commands_of(whole, f"{path} {name}")
 
 
 def examples_of(command: Any) -> list[str]:

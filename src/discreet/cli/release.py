@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from shlex import quote
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from discreet.cli.accounts import check_names
 from discreet.cli.failures import Unwritten, called
 from discreet.cli.options import (
+    LATE,
     CapOptions,
     SpendOptions,
     Text,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from discreet.guarantees.notion import Budget
     from discreet.ledger import Account, Entry
     from discreet.ledger.ledger import Ledger
-    from discreet.query.aggregates import Aggregate
+    from discreet.query.aggregates.aggregate import Aggregate, Flag
     from discreet.query.explain import Explanation
     from discreet.query.plan import Plan
     from discreet.query.table import Grouped, Query, Table
@@ -50,11 +51,8 @@ if TYPE_CHECKING:
 # -- the question ----------------------------------------------------------------------------------
 
 
+_table, _groups = (partial(option, panel=panel) for panel in ("The table", "Groups and people"))
 _ASKED = "What is asked"
-_table, _groups, _asked = (
-    partial(option, panel=panel) for panel in ("The table", "Groups and people", _ASKED)
-)
-_BOUNDS = "COLUMN:LOWER:UPPER"
 _DISCOVER = "discover"
 
 
@@ -110,23 +108,7 @@ class QuestionOptions:
         "three, it is 1.",
         "N",
     )
-    count: bool = flag("--count", "How many rows: n.", _ASKED)
-    count_units: bool = flag("--count-units", "How many people: people.", _ASKED)
-    sum: Texts = _asked("The sum.", _BOUNDS)
-    mean: Texts = _asked("The mean.", _BOUNDS)
-    median: Texts = _asked("The median.", _BOUNDS)
-    quantile: Texts = _asked(
-        "The value below which this share of rows lies, or several shares with commas.",
-        "COLUMN:SHARE:LOWER:UPPER",
-    )
-    variance: Texts = _asked("The variance.", _BOUNDS)
-    std: Texts = _asked("The standard deviation.", _BOUNDS)
-    histogram: Texts = _asked(
-        "How many rows in each bin, by edges; for a column without numbers, by categories.",
-        "COLUMN:E1,E2,...",
-    )
-    top_k: Texts = _asked("Which K of the candidates are commonest.", "COLUMN:K:A,B,...")
-    most_common: Texts = _asked("Which of the candidates is commonest.", "COLUMN:A,B,...")
+    asked: dict[str, Any] = field(default_factory=dict, metadata=LATE)  #: by aggregates' flags
 
     # -- to a query --------------------------------------------------------------------------------
 
@@ -256,20 +238,12 @@ class QuestionOptions:
         return found
 
     def _aggregates(self, table: Table) -> dict[str, Aggregate]:
-        import discreet as dp
         from discreet.cli import query_text
 
-        schema = table.schema
-        pairs: list[tuple[str, Aggregate]] = [("n", dp.count())] if self.count else []
-        pairs += [("people", dp.count_units())] if self.count_units else []
-        for name in ("sum", "mean", "median"):
-            pairs += query_text.bounded(name, getattr(self, name) or [])
-        pairs += query_text.quantiles(self.quantile or [])
-        for name in ("variance", "std"):
-            pairs += query_text.bounded(name, getattr(self, name) or [])
-        pairs += query_text.histograms(self.histogram or [], schema)
-        pairs += query_text.commonest("--top-k", self.top_k or [], schema)
-        pairs += query_text.commonest("--most-common", self.most_common or [], schema)
+        pairs: list[tuple[str, Aggregate]] = []
+        for name, one in flags().items():
+            texts = (self.asked[name] or ()) if one.metavar else [""] * bool(self.asked[name])
+            pairs += (query_text.asked(one, text, table.schema) for text in texts)
         if not pairs:
             raise InvalidArgument(
                 name="the question",
@@ -278,6 +252,25 @@ class QuestionOptions:
                 hint="say what to compute, as in --count or --mean income:0:200000",
             )
         return query_text.once(pairs)
+
+
+def flags() -> dict[str, Flag]:
+    """The flags of all aggregates, by the names that Python gives them."""
+    from discreet.query.aggregates import KINDS
+
+    found = [one for kind in KINDS.values() for one in kind.flags()]
+    return {one.option.replace("-", "_"): one for one in found}
+
+
+def complete(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with an option for each aggregate. They are loaded for no other command."""
+    options = {
+        name: (Texts, option(one.help, one.metavar, panel=_ASKED))
+        if one.metavar
+        else (bool, flag(f"--{one.option}", one.help, _ASKED))
+        for name, one in flags().items()
+    }
+    return flat(command, asked=options)
 
 
 # -- the budget that is charged --------------------------------------------------------------------
@@ -569,7 +562,6 @@ def _rest(account: Account) -> tuple[Fraction, Fraction]:
 _UNKEPT = {"record": None, "ledger": None, "stored": False, "charged": None, "remaining": None}
 
 
-@flat
 def release(
     question: QuestionOptions,
     spending: SpendOptions,
@@ -613,7 +605,6 @@ def release(
         raise Unwritten(error, kept) from None
 
 
-@flat
 def explain(
     question: QuestionOptions,
     spending: SpendOptions,

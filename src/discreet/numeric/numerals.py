@@ -1,8 +1,12 @@
-"""Numbers in sentences: three digits, thousands separated, large ones as powers of ten."""
+"""Numbers and lists in sentences: three digits, thousands separated, large as powers of ten."""
 
 from __future__ import annotations
 
 import math
+from typing import Final
+
+#: A note on answers about values that have bounds.
+CLAMPED: Final = "values beyond their bounds count as the nearer bound"
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -22,3 +26,13 @@ def short(x: float) -> str:
         plain = f"{float(text):,.{max(2 - power, 0)}f}"
         return plain.rstrip("0").rstrip(".") if "." in plain else plain
     return f"{mantissa}·10{str(power).translate(_SUPERSCRIPTS)}"
+
+
+def listed(words: list[str]) -> str:
+    """Words with commas, and "and" before the last.
+
+    >>> listed(["a", "b", "c"]), listed(["a"]), listed([])
+    ('a, b and c', 'a', '')
+    """
+    *others, last = words or [""]
+    return f"{', '.join(others)} and {last}" if others else last

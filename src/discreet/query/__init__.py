@@ -9,13 +9,14 @@ From the bottom up:
 - `row`: the row proxy that a lambda gets
 - `public`: public tables, and their digests
 - `keys`: which groups an answer has
-- `measures`: what an engine computes for each group, on which grid
 - `contribution`: how much one person can be in an answer
+- `measures`: what an engine computes for each group, and how far one person moves it
 - `request`: what a plan asks of an engine, and what comes back
 - `purchase`: what an analyst spends, the parts of a plan, and the mechanisms bought for them
+- `numerals`: numbers and lists in sentences
 - `aggregates`: what can be asked of each group, one file per aggregate
 - `table`: builds a question from a table, its steps, groups and aggregates
 - `plan`: from a question and a spend to mechanisms
 - `explain`: a plan in sentences
-- `document`: a question and its plan as documents and in words
+- `document`: a question as a document, and back, and in words
 """

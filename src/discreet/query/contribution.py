@@ -34,15 +34,19 @@ class ContributionBound:
                 given="both" if by_group else "none of them",
                 hint="as in bound(max_groups=3, max_rows_per_group=5)",
             )
-        for name, value in (
-            ("max_groups", max_groups),
-            ("max_rows_per_group", max_rows_per_group),
-            ("max_rows", max_rows),
-        ):
-            if value is not None:
-                rows = integer(value, name=name, minimum=1)
-                check(rows, ROWS, name=name, what="for one person", hint="it sets the noise")
-        return cls(max_groups, max_rows_per_group, max_rows)
+        given = {
+            "max_groups": max_groups,
+            "max_rows_per_group": max_rows_per_group,
+            "max_rows": max_rows,
+        }
+        limits = {
+            name: integer(value, name=name, minimum=1)
+            for name, value in given.items()
+            if value is not None
+        }
+        for name, limit in limits.items():
+            check(limit, ROWS, name=name, what="for one person", hint="it sets the noise")
+        return cls(**limits)
 
 
 @dataclass(frozen=True, slots=True)

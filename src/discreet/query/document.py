@@ -3,70 +3,36 @@
 The tree is a function of the question alone: no path, no name of a source, nothing of the data.
 Numbers are exact text, as in ``"1/2"``; a real literal is the text that Python prints for it. Keys
 and public tables are described by their columns, the number of their rows and a digest; keys are
-also written out where they are few. There are documents for what a plan bought too, and sentences
-that put a question in words.
+also written out where they are few. A document can be read back, into the same question. There are
+documents for what a plan bought too, and sentences that put a question in words.
 """
 
 from __future__ import annotations
 
-import datetime
-import json
+from collections.abc import Mapping
 from dataclasses import fields
-from enum import Enum
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from discreet.errors import InternalError, one_line
-from discreet.guarantees import Guarantee
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.quantiles import Quantiles, choice_scale
-from discreet.mechanisms.top_k import TopK
+from discreet.errors import InvalidArgument, RelationMismatch, one_line
+from discreet.mechanisms.quantiles import Quantiles
+from discreet.numeric import canonical
+from discreet.numeric.numerals import listed
 from discreet.numeric.table_digest import columns_of, table_digest
-from discreet.query.aggregates.aggregate import Aggregate
-from discreet.query.aggregates.commonest import Commonest
-from discreet.query.aggregates.counts import Count, CountUnits
-from discreet.query.aggregates.histograms import Histogram
-from discreet.query.aggregates.means import Mean
-from discreet.query.aggregates.quantiles import Quantile
-from discreet.query.aggregates.ranges import Range
-from discreet.query.aggregates.sums import Sum
-from discreet.query.aggregates.variances import Spread
+from discreet.query.aggregates import KINDS, Aggregate
+from discreet.query.aggregates.aggregate import Told
+from discreet.query.aggregates.quantiles import quantiles_document
 from discreet.query.contribution import ContributionBound
-from discreet.query.expressions import Expression, Typed, in_words
+from discreet.query.expressions import Tree, Typed, plain_value, tree
 from discreet.query.keys import DiscoveredKeys, Keys
+from discreet.query.limits import AGGREGATES, VALUES
 from discreet.query.plan import Plan
-from discreet.query.purchase import (
-    AddedNoise,
-    Additive,
-    BinCounts,
-    Chooser,
-    Finder,
-    PresenceCounts,
-    PresentCount,
-    Purchase,
-    RowCount,
-    UnitCount,
-    ValueSum,
-)
+from discreet.query.purchase import promise
 from discreet.query.request import Join, Mutate, Select, Step, Where
-from discreet.query.schema import Type
+from discreet.query.row import read_literal, read_tree, unread
 from discreet.query.table import Grouped, Query, Table
 
 MOST_KEYS: Final = 100  # up to this many, the keys themselves are written
-
-# What an aggregate is called; its own fields come next. Fields that follow from others are left
-# out: a label from its column, the quantiles bought together from the other aggregates.
-_NAMES: Final[dict[type, str]] = {
-    Count: "count",
-    CountUnits: "count units",
-    Sum: "sum",
-    Mean: "mean",
-    Quantile: "quantile",
-    Histogram: "histogram",
-    Commonest: "top k",
-    Range: "range",
-}
-_FOLLOWS: Final = ("label", "counted", "others")
 
 
 def query_document(query: Query) -> Tree:
@@ -87,7 +53,9 @@ def query_document(query: Query) -> Tree:
         "contribution": {"groups": kept.groups, "rows": kept.rows, "total": kept.total},
         "group": _columns(query.group),
         "keys": _keys(query.keys),
-        "aggregates": [_aggregate(name, one) for name, one in query.aggregates],
+        "aggregates": [
+            {"kind": one.kind, "name": name, **one.document} for name, one in query.aggregates
+        ],
     }
 
 
@@ -155,143 +123,172 @@ def _keys(keys: Keys | None) -> Tree | None:
     }
 
 
-def _aggregate(name: str, aggregate: Aggregate) -> Tree:
-    told = {
-        field.name: plain_value(getattr(aggregate, field.name))
-        for field in fields(aggregate)  # type: ignore[arg-type]
-        if field.name not in _FOLLOWS
-    }
-    kind = aggregate.kind if isinstance(aggregate, Spread) else _NAMES[type(aggregate)]
-    return {"kind": kind, "name": name, **told}
+# -- and back --------------------------------------------------------------------------------------
+# A question is built again by the steps that built it, so that all their checks apply: nothing that
+# a document says of types, digests or contributions is believed. In the end both documents are
+# compared.
+
+
+_MOST_VALUES: Final = 20 * VALUES  # each list of a question is checked where it is read
+_DEEPEST: Final = 300  # DEPTH operations, each with a cast, and two levels for each of them
+_MOST_TEXT: Final = 10**8  # characters, all texts together
+_MOST_BITS: Final = 64  # of a whole number
+
+
+def read_query(document: Mapping[str, Any], table: Table, public: Mapping[str, Any]) -> Query:
+    """The question that a document describes; see `Query.from_document`."""
+    if not isinstance(table, Table) or table.steps or table.limit is not None:
+        raise InvalidArgument(
+            name="table",
+            expected="a table as dp.table returns it",
+            given="one with steps"
+            if isinstance(table, Table)
+            else InvalidArgument.describe_data(table),
+        )
+    _check_size(document)
+    told = Told(document)
+    if told["kind"] != "query":
+        raise unread("a query")
+    if told["unit"] is not None:
+        told.text("unit")
+    if (told["unit"], told["relation"]) != (table.unit.column, str(table.relation)):
+        raise RelationMismatch(
+            f"the document is about other people than the table, which protects {table.unit} under "
+            f"{table.relation}: open it with the unit and the relation of the document"
+        )
+    asked = table
+    for step in told.parts("steps"):
+        asked = _stepped(asked, step, public)
+    if told["bound"] is not None:
+        limits = told.part("bound")
+        asked = asked.bound(**{one.name: limits[one.name] for one in fields(ContributionBound)})
+    group = [one.text("name") for one in told.parts("group")]
+    keys = None if told["keys"] is None else _read_keys(told.part("keys"), public)
+    grouped = asked if keys is None else asked.group_by(group, keys=keys)
+    aggregates = told.parts("aggregates", AGGREGATES)
+    query = grouped.agg(**{one.text("name"): _read_aggregate(one) for one in aggregates})
+    written = query_document(query)
+    for name in dict.fromkeys([*written, *document]):
+        if name not in written or canonical.text(told[name]) != canonical.text(written[name]):
+            raise InvalidArgument(
+                name="document",
+                expected="what this version writes for a question about this table, also in "
+                f"{name[:20]!r}",
+                given="something else",
+                hint="the table may have other columns, or columns of other types",
+            )
+    return query
+
+
+def _stepped(table: Table, step: Told, public: Mapping[str, Any]) -> Table:
+    match step["step"]:
+        case "where":
+            return table.where(read_tree(step["condition"]))  # type: ignore[arg-type]
+        case "mutate":
+            return table.mutate(**_read_columns(step))
+        case "select":
+            return table.select(**_read_columns(step))
+        case "join":
+            on = [(_name_in(one["here"]), one.text("there")) for one in step.parts("on")]
+            added = [(one.text("here"), one.text("there")) for one in step.parts("added")]
+            suffix = added[0][0].removeprefix(added[0][1]) if added else ""
+            return table.join(_public(step.part("table"), public), on=dict(on), suffix=suffix)
+    raise unread("a step")
+
+
+def _read_columns(step: Told) -> dict[str, Any]:
+    return {one.text("name"): read_tree(one["value"]) for one in step.parts("columns")}
+
+
+def _name_in(told: Any) -> str:
+    """The column that is looked up: it may be cast to the type of the public table."""
+    value = read_tree(told)
+    return str((value.args[0] if value.op == "cast" else value).value)
+
+
+def _public(told: Told, public: Mapping[str, Any]) -> Any:
+    digest = told.text("sha256")
+    if digest not in public:
+        names = ", ".join(one.text("name") for one in told.parts("columns")[:20])
+        raise InvalidArgument(
+            name="public",
+            expected=f"given for the public table with columns {names[:200]}, "
+            f"as public={{{digest[:64]!r}: table}}",
+            given="nothing",
+            hint="Query.from_document(document, table, public=...) takes what dp.public returns",
+        )
+    return public[digest]
+
+
+def _read_keys(told: Told, public: Mapping[str, Any]) -> Any:
+    if told["discovered"] is True:
+        return "discover"
+    if told["values"] is None:
+        return _public(told, public)
+    kinds = [one.text("type") for one in told.parts("columns")]
+    rows = told.items("values")
+    if not all(isinstance(row, list) and len(row) == len(kinds) for row in rows):
+        raise unread("a value for each key column")
+    read = [tuple(map(read_literal, row, kinds)) for row in rows]
+    return [row[0] for row in read] if len(kinds) == 1 else read
+
+
+def _read_aggregate(one: Told) -> Aggregate:
+    kind = one.text("kind")
+    if kind not in KINDS:
+        raise unread(f"an aggregate ({', '.join(KINDS)})")
+    return KINDS[kind].read(one)
+
+
+def _check_size(document: object) -> None:
+    """Refuse what is not JSON, too large or too deep, and references that form a circle: the work
+    is limited, whatever the document is."""
+    level, size, letters, fits = [document], 0, 0, type(document) is dict
+    for _ in range(_DEEPEST):
+        below: list[Any] = []
+        for value in level:
+            match value:
+                case dict():
+                    size += len(value)
+                    fits = fits and size <= _MOST_VALUES and {*map(type, value)} <= {str}
+                    below += value.values() if fits else ()
+                case list():
+                    size += len(value)
+                    fits = fits and size <= _MOST_VALUES
+                    below += value if fits else ()
+                case str():
+                    letters += len(value)
+                case int():
+                    fits = fits and value.bit_length() <= _MOST_BITS
+            fits = fits and type(value) in (dict, list, str, int, bool, type(None))
+        level = below
+    if level or not fits or letters > _MOST_TEXT:
+        raise InvalidArgument(
+            name="document",
+            expected=f"a JSON object, with whole numbers of at most {_MOST_BITS} bits, at most "
+            f"{_DEEPEST} levels deep, of at most {_MOST_VALUES:,} values and {_MOST_TEXT:,} "
+            "characters",
+            given="something else",
+        )
 
 
 # -- what a plan bought, as documents --------------------------------------------------------------
-# Each mechanism with its sensitivity, noise and promise.
-#
-# Sensitivity, scale and σ are in steps of the grid that a number is released on; ``step`` is the
-# size of one of them. From these numbers alone a reader can recompute the guarantee, as
-# `discreet.certificate` does.
 
 
 def mechanism_documents(plan: Plan) -> list[Tree]:
-    """One document for each part that was bought, in the order of the plan."""
-    return [{"for": part.words, **_bought(one)} for part, one in plan.bought.items()]
+    """One document for each part that was bought, in the order of the plan: each mechanism with its
+    sensitivity, noise and promise."""
+    return [{"for": part.words, **one.document} for part, one in plan.bought.items()]
 
 
 def contribution_mechanism(mechanism: Quantiles, *, rows: bool, most: int) -> Tree:
     """The document of the choice of a bound on contributions, among 1, 2, ... ``most``."""
-    words = "a bound on rows in a group" if rows else "a bound on groups"
-    part = {"kind": "people by their rows in a group" if rows else "people by their groups"}
-    told = _quantiles(mechanism, candidates=most)
-    return {"for": words, **told, "part": part, **_promise(mechanism, 1)}
-
-
-def _bought(one: Purchase) -> Tree:
-    match one:
-        case AddedNoise():
-            return {**_noise(one), **_promise(one, 1)}
-        case Chooser(mechanism=Quantiles() as chosen):
-            told = _quantiles(chosen, candidates=one.part.bins.size)
-            return {**told, "part": _chosen("quantiles", one), **_promise(one, one.times)}
-        case Chooser(mechanism=TopK() as chosen):
-            told = _top_k(chosen, candidates=one.part.bins.size)
-            return {**told, "part": _chosen("commonest", one), **_promise(one, one.times)}
-        case Finder(mechanism=mechanism):
-            return {
-                "mechanism": "keys",
-                "rule": mechanism.rule,
-                "sensitivity": {"groups": str(mechanism.max_groups)},
-                "epsilon": str(mechanism.epsilon),
-                "delta": str(mechanism.delta),
-                **_promise(one, 1),
-            }
-    raise AssertionError  # pragma: no cover
-
-
-def _noise(one: AddedNoise) -> Tree:
-    moved = one.sensitivity
-    law: Tree = (
-        {"mechanism": "laplace", "scale": str(one.mechanism.scale)}
-        if isinstance(one.mechanism, Laplace)
-        else {"mechanism": "gaussian", "sigma": str(one.mechanism.sigma)}
-    )
-    sizes = {"l0": moved.l0, "linf": moved.linf, "l1": moved.l1, "l2": moved.l2}
     return {
-        **law,
-        "sensitivity": {norm: str(size) for norm, size in sizes.items()},
-        "step": str(one.part.step),
-        "part": _part(one.part),
+        "for": "a bound on rows in a group" if rows else "a bound on groups",
+        **quantiles_document(mechanism, candidates=most),
+        "part": {"kind": "people by their rows in a group" if rows else "people by their groups"},
+        **promise(mechanism.guarantee),
     }
-
-
-def _quantiles(mechanism: Quantiles, *, candidates: int) -> Tree:
-    return {
-        "mechanism": "quantiles",
-        "sensitivity": {"rows": str(mechanism.rows)},
-        "probabilities": [str(p) for p in mechanism.probabilities],
-        "candidates": candidates,
-        "scales": [str(scale) for scale in _scales(mechanism)],
-        "epsilon": str(mechanism.epsilon),  # of all probabilities together, once
-    }
-
-
-def _scales(mechanism: Quantiles) -> list[Fraction]:
-    """For each probability, how many rows off a candidate must be to be e times less likely."""
-    rows, each = mechanism.rows, mechanism.step
-    return [
-        choice_scale(p, rows=rows, epsilon=each) / p.denominator for p in mechanism.probabilities
-    ]
-
-
-def _top_k(mechanism: TopK, *, candidates: int) -> Tree:
-    return {
-        "mechanism": "top k",
-        "sensitivity": {"rows": str(mechanism.rows)},
-        "k": mechanism.k,
-        "monotone": mechanism.monotone,
-        "candidates": candidates,
-        "scale": str(mechanism.scale),
-        "epsilon": str(mechanism.epsilon),  # of all k choices together, once
-    }
-
-
-def _chosen(kind: str, one: Chooser) -> Tree:
-    return {"kind": kind, "column": tree(one.part.bins.value)}
-
-
-def _promise(one: Any, times: int) -> Tree:
-    """How many times one person influences it, and what is promised for all of them together."""
-    guarantee: Guarantee = one.guarantee
-    return {"times": times, "guarantee": json.loads(guarantee.to_json())}
-
-
-def _part(part: Additive) -> Tree:
-    """What is counted or added up, and for a sum on which grid."""
-    match part:
-        case RowCount():
-            return {"kind": "rows"}
-        case UnitCount():
-            return {"kind": "people"}
-        case PresentCount(value=value):
-            return {"kind": "rows with a value", "column": tree(value)}
-        case PresenceCounts(value=value):
-            return {"kind": "rows with and without a value", "column": tree(value)}
-        case BinCounts(bins=bins):
-            return {"kind": "bins", "column": tree(bins.value), "bins": bins.size}
-        case ValueSum(total=total):
-            grid = total.grid
-            return {
-                "kind": "sum of squares" if total.squared else "sum",
-                "column": tree(total.value),
-                "grid": {
-                    "exponent": grid.exponent,  # a step of the values is 2^(−exponent)
-                    "lower": grid.lower,
-                    "upper": grid.upper,
-                    "centre": grid.centre,
-                    "shift": total.shift,
-                    "offset": total.offset,
-                },
-            }
 
 
 # -- a question in words ---------------------------------------------------------------------------
@@ -309,7 +306,7 @@ def query_in_words(query: Query) -> str:
     The number of rows (n) and the mean of days, clamped to 0 to 60 (m), for each of 2 listed \
 values of ward; of rows where days > 0. Of each id, at most 3 groups and 5 rows in each are kept.
     """
-    asked = _listed([f"{_aggregate_in_words(one)} ({name})" for name, one in query.aggregates])
+    asked = listed([f"{one.words} ({name})" for name, one in query.aggregates])
     first = f"{asked}{_groups(query.group, query.keys)}{_steps(query.table.steps)}."
     kept = _kept(query.table.limit, query.table.unit.column)
     return one_line(first[0].upper() + first[1:] + kept)
@@ -325,45 +322,10 @@ def contribution_in_words(grouped: Grouped, *, rows: bool, coverage: Fraction, m
     )
 
 
-def _aggregate_in_words(one: Aggregate) -> str:
-    match one:
-        case Count(column=None):
-            return "the number of rows"
-        case Count(label=label):
-            return f"the number of rows with {label}"
-        case CountUnits():
-            return "the number of people"
-        case Sum(label=label, bounds=bounds):
-            return f"the sum of {label}, {_clamped(bounds)}"
-        case Mean(label=label, bounds=bounds):
-            return f"the mean of {label}, {_clamped(bounds)}"
-        case Spread(label=label, bounds=bounds, kind=kind):
-            name = "variance" if kind == "variance" else "standard deviation"
-            return f"the {name} of {label}, {_clamped(bounds)}"
-        case Quantile(label=label, bounds=bounds, probabilities=probabilities):
-            if probabilities == (Fraction(1, 2),):
-                return f"the median of {label}, {_clamped(bounds)}"
-            shares = _listed([_number(p) for p in probabilities])
-            return f"the quantiles {shares} of {label}, {_clamped(bounds)}"
-        case Histogram(label=label, edges=edges, categories=categories):
-            bins = max(len(edges) - 1, 0) or len(categories)
-            return f"the number of rows in {bins:,} bins of {label}"
-        case Commonest(label=label, k=k, candidates=candidates):
-            which = f"the {k:,} commonest values" if k > 1 else "the commonest value"
-            return f"{which} of {label} among {len(candidates):,} listed"
-        case Range(label=label):
-            return f"powers of two between which nearly all of {label} lies"
-    return type(one).__name__.lower()
-
-
-def _clamped(bounds: tuple[Fraction, Fraction]) -> str:
-    return f"clamped to {_number(bounds[0])} to {_number(bounds[1])}"
-
-
 def _groups(group: tuple[tuple[str, Typed], ...], keys: Keys | None) -> str:
     if keys is None:
         return ""
-    names = _listed([name for name, _ in group])
+    names = listed([name for name, _ in group])
     if isinstance(keys, DiscoveredKeys):
         return f", for each value of {names} that enough people have"
     return f", for each of {len(keys):,} listed values of {names}"
@@ -377,14 +339,14 @@ def _steps(steps: tuple[Step, ...]) -> str:
 def _step_in_words(step: Step) -> str:
     match step:
         case Where(condition=condition):
-            return f"where {_expression(condition)}"
+            return f"where {condition.words}"
         case Mutate(columns=columns):
-            return f"with {_listed([f'{n} = {_expression(value)}' for n, value in columns])}"
+            return f"with {listed([f'{n} = {value.words}' for n, value in columns])}"
         case Select(columns=columns):
             made = [(n, v) for n, v in columns if (v.op, v.value) != ("column", n)]
-            return f"with {_listed([f'{n} = {_expression(v)}' for n, v in made])}" if made else ""
+            return f"with {listed([f'{n} = {v.words}' for n, v in made])}" if made else ""
         case Join(added=added, table=table):
-            names = _listed([here for here, _ in added]) or "nothing"
+            names = listed([here for here, _ in added]) or "nothing"
             return f"with {names} looked up in a public table of {table.num_rows:,} rows"
 
 
@@ -399,68 +361,5 @@ def _kept(limit: ContributionBound | None, unit: str | None) -> str:
     return f" Of each {unit}, at most {groups}{rows} in each are kept."
 
 
-def _expression(value: Typed) -> str:
-    def untyped(each: Typed) -> Expression:
-        if each.op == "cast" and each.args[0].type is Type.RAW:
-            return untyped(each.args[0])  # the cell of a CSV file, as it is used
-        return Expression(each.op, tuple(map(untyped, each.args)), each.value)
-
-    return in_words(untyped(value))
-
-
-def _number(x: Fraction) -> str:
-    return f"{x.numerator:,}" if x.denominator == 1 else str(x)
-
-
 def _many(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
-def _listed(words: list[str]) -> str:
-    *others, last = words or [""]
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-# -- row expressions and literals as JSON values ---------------------------------------------------
-
-
-Tree: TypeAlias = dict[str, Any]
-
-
-def tree(value: Typed) -> Tree:
-    """A typed expression; the type of a literal is stated too, so its text is never ambiguous.
-
-    >>> from discreet.query.schema import Type
-    >>> tree(Typed("column", (), "age", Type.INTEGER, True))
-    {'op': 'column', 'value': 'age', 'type': 'integer', 'nullable': True}
-    """
-    told: Tree = {"op": value.op}
-    if value.args:
-        told["args"] = [tree(arg) for arg in value.args]
-    if value.value is not None:
-        told["value"] = plain_value(value.value)
-    return {**told, "type": str(value.type), "nullable": value.nullable}
-
-
-def plain_value(value: object) -> Any:
-    """A literal, a parameter or a list of them, without floats.
-
-    >>> plain_value((1, 0.5, Fraction(1, 3), datetime.date(2026, 1, 31), None))
-    [1, '0.5', '1/3', '2026-01-31', None]
-    """
-    match value:
-        case Typed():
-            return tree(value)
-        case Enum():
-            return str(value)
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return repr(value)
-        case Fraction():
-            return str(value)
-        case datetime.date():  # moments are dates too
-            return value.isoformat()
-        case tuple() | list():
-            return [plain_value(each) for each in value]
-    raise InternalError(f"a question holds a value of type {type(value).__name__}")

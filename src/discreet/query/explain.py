@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 from discreet.errors import one_line
 from discreet.mechanisms.noisy_max import NoisyMax
@@ -15,20 +16,9 @@ from discreet.neighbors import Relation, protects
 from discreet.numeric.numerals import short
 from discreet.query.aggregates.aggregate import Expected
 from discreet.query.keys import ListedKeys
+from discreet.query.measures import AllRows, PresenceCounts, Present, Units
 from discreet.query.plan import Plan
-from discreet.query.purchase import (
-    TIELESS,
-    AddedNoise,
-    Chooser,
-    Finder,
-    Part,
-    PresenceCounts,
-    PresentCount,
-    Purchase,
-    QuantileChoice,
-    RowCount,
-    UnitCount,
-)
+from discreet.query.purchase import AddedNoise, Chooser, Finder, Part, Purchase
 from discreet.query.request import Join
 from discreet.query.table import joined_in_words
 
@@ -156,11 +146,11 @@ def _part(one: Purchase) -> str:
 
 
 def _apart(part: Part) -> str:
-    if not isinstance(part, PresentCount):
+    if not isinstance(part, Present):
         return ""
     return (
-        f" {part.label} may be missing, so it has a count of its own; it would share the count "
-        "of rows after where(...is_not_null()) or fill_null."
+        f" {part.value.words} may be missing, so it has a count of its own; it would share the "
+        "count of rows after where(...is_not_null()) or fill_null."
     )
 
 
@@ -198,7 +188,7 @@ def _errors(plan: Plan) -> list[str]:
 
 
 _SWAMPED = 1_000  # rows: an error beyond this hides all but large groups
-_COUNTS = (RowCount, PresentCount, PresenceCounts, UnitCount)
+_COUNTS = (AllRows, Present, PresenceCounts, Units)
 
 
 def warnings_for(plan: Plan) -> Iterator[str]:
@@ -207,15 +197,8 @@ def warnings_for(plan: Plan) -> Iterator[str]:
         if isinstance(one, AddedNoise) and isinstance(one.part, _COUNTS) and one.error > _SWAMPED:
             yield _swamped(plan, one)
             return
-    counts_rows = any(isinstance(part, RowCount | PresenceCounts) for part in plan.bought)
-    for part in plan.bought:
-        if isinstance(part, QuantileChoice) and len(part.probabilities) > TIELESS:
-            if not counts_rows:
-                yield (
-                    f"how far {part.words} may be off is not known without the number of rows: add "
-                    "dp.count(), or ask for fewer than three."
-                )
-            break
+    asked = (one for _, one in plan.query.aggregates)
+    yield from islice((told for one in asked for told in one.warnings(plan.bought)), 1)
     for expected in plan.expected(1_000):
         if expected.unit == "ranks" and expected.error >= 500:
             yield (

@@ -11,9 +11,11 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
 from typing import Any, Final, TypeAlias, cast
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InternalError, InvalidArgument
 from discreet.query.limits import DEPTH, NODES, VALUES
 from discreet.query.schema import Schema, Type
 
@@ -104,6 +106,13 @@ class Typed:
     type: Type
     nullable: bool
 
+    @property
+    def words(self) -> str:
+        """The expression as a reader would write it, without the casts that its types imply."""
+        source = self.args[0] if self.op == "cast" else self
+        counted = (source.type, self.type) == (Type.BOOLEAN, Type.INTEGER)  # true is 1
+        return in_words(_written(source if counted else self))
+
 
 def column(name: str) -> Expression:
     """An expression for the cell of a column."""
@@ -152,6 +161,25 @@ def in_words(expression: Expression) -> str:
         case op:
             extra = [] if expression.value is None else [str(expression.value)]
             return f"{op}({', '.join([*map(in_words, expression.args), *extra])})"
+
+
+def _written(value: Typed) -> Expression:
+    if value.op == "cast" and value.args[0].type is Type.RAW:
+        return _written(value.args[0])  # the cell of a CSV file, as it is used
+    args = (arg.args[0] if _is_implied(arg) and value.op != "cast" else arg for arg in value.args)
+    listed = isinstance(value.value, tuple)
+    given = tuple(map(_whole, cast(tuple[object, ...], value.value))) if listed else value.value
+    return Expression(value.op, tuple(map(_written, args)), _whole(given))
+
+
+def _is_implied(value: Typed) -> bool:
+    """Is it an integer beside a real?"""
+    return value.op == "cast" and (value.args[0].type, value.type) == (Type.INTEGER, Type.REAL)
+
+
+def _whole(value: object) -> object:
+    whole = isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_WHOLE
+    return int(cast(float, value)) if whole else value
 
 
 def _literal(value: object) -> str:
@@ -291,14 +319,20 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
 
 
 def _is_too_large(expression: Expression) -> bool:
-    level, seen, values = [expression], 1, _listed(expression)
+    level, seen, values = [_under_cast(expression)], 1, 0
     for _ in range(DEPTH):
-        level = [arg for above in level for arg in above.args]
-        seen += len(level)
         values += sum(map(_listed, level))
+        level = [_under_cast(arg) for above in level for arg in above.args]
+        seen += len(level)
         if seen > NODES or values > VALUES:  # parts that are used twice count twice
             return True
     return bool(level)
+
+
+def _under_cast(expression: Expression) -> Expression:
+    """What is cast: a cast is no level of its own, since those that are implied are not."""
+    inner = expression.args[0] if expression.op == "cast" else expression
+    return expression if inner.op == "cast" else inner
 
 
 def _listed(expression: Expression) -> int:
@@ -554,3 +588,48 @@ def _misfit(expression: Expression, wanted: str, args: tuple[Typed, ...]) -> Inv
         given=" and ".join(str(arg.type) for arg in args),
         hint=repair(wanted, args),
     )
+
+
+# -- as documents ----------------------------------------------------------------------------------
+
+
+Tree: TypeAlias = dict[str, Any]
+
+
+def tree(value: Typed) -> Tree:
+    """A typed expression; the type of a literal is stated too, so its text is never ambiguous.
+
+    >>> from discreet.query.schema import Type
+    >>> tree(Typed("column", (), "age", Type.INTEGER, True))
+    {'op': 'column', 'value': 'age', 'type': 'integer', 'nullable': True}
+    """
+    told: Tree = {"op": value.op}
+    if value.args:
+        told["args"] = [tree(arg) for arg in value.args]
+    if value.value is not None:
+        told["value"] = plain_value(value.value)
+    return {**told, "type": str(value.type), "nullable": value.nullable}
+
+
+def plain_value(value: object) -> Any:
+    """A literal, a parameter or a list of them, without floats.
+
+    >>> plain_value((1, 0.5, Fraction(1, 3), datetime.date(2026, 1, 31), None))
+    [1, '0.5', '1/3', '2026-01-31', None]
+    """
+    match value:
+        case Typed():
+            return tree(value)
+        case Enum():
+            return str(value)
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return repr(value)
+        case Fraction():
+            return str(value)
+        case datetime.date():  # moments are dates too
+            return value.isoformat()
+        case tuple() | list():
+            return [plain_value(each) for each in value]
+    raise InternalError(f"a question holds a value of type {type(value).__name__}")

@@ -1,37 +1,124 @@
-"""What an engine is asked to compute for each group: exact integers and nothing else."""
+"""What an engine computes for each group, and how far one person moves it: exact integers."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.query.expressions import Typed
+from discreet.query.contribution import Contribution
+from discreet.query.expressions import Tree, Typed, tree
+from discreet.query.schema import Type
+from discreet.sensitivity import Sensitivity
 
 NARROW: Final = 2**23  # sums of values up to this fit 64 bits for 2^40 rows
 
 
+class Additive(ABC):
+    """Integers for each group, to which each row adds: noise is added to them too.
+
+    Unless it says otherwise, a row adds 1 to one of the `size` numbers of its group.
+    """
+
+    __slots__ = ()
+    step = Fraction(1)  # what 1 of them stands for
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What a plan calls it."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What documents call it."""
+
+    @property
+    def document(self) -> Tree:
+        """What a document says is counted or added up."""
+        value: Typed | None = getattr(self, "value", None)
+        return {"kind": self.kind} | ({} if value is None else {"column": tree(value)})
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine computes: itself, where it is a measure."""
+        return (self,)  # type: ignore[return-value]
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """How far one person moves it."""
+        cells = contribution.in_cells(getattr(self, "size", 1))
+        return cells.moves(largest=Fraction(1), reach=Fraction(1))
+
+    def exact(self, columns: Mapping[Measure, Any]) -> Any:
+        """One integer per group, or a row of them, from what the engine computed."""
+        (measure,) = self.measures
+        return columns[measure]
+
+
 @dataclass(frozen=True, slots=True)
-class AllRows:
+class AllRows(Additive):
     """The number of kept rows."""
 
+    kind = words = "rows"
+
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class Present(Additive):
     """The number of kept rows in which a value is not missing (null and NaN are missing)."""
 
     value: Typed
+    kind = "rows with a value"
+
+    @property
+    def words(self) -> str:
+        """What a plan calls it."""
+        return f"rows with {self.value.words}"
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class PresenceCounts(Additive):
+    """The numbers of rows with a value and of rows without it: two counts for the price of one, as
+    no row is in both. Together they give the number of rows."""
+
+    value: Typed
+    kind = "rows with and without a value"
+    size = 2
+
+    @property
+    def words(self) -> str:
+        """What a plan calls it."""
+        return f"rows with and without {self.value.words}"
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What the engine counts."""
+        return (AllRows(), Present(self.value))
+
+    def exact(self, columns: Mapping[Measure, Any]) -> Any:
+        """Two integers per group: rows with the value, and rows without it."""
+        there = columns[Present(self.value)]
+        return np.stack([there, columns[AllRows()] - there], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Units(Additive):
     """The number of distinct people with a kept row; without a unit, the number of rows."""
 
+    kind = words = "people"
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """A person adds 1, however many rows they have."""
+        return contribution.one_row().moves(largest=Fraction(1), reach=Fraction(1))
+
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class Total(Additive):
     """The sum of q = `grid.quantise(value)`, or of its square; missing values add nothing.
 
     A square is ⌊q²/2^shift + ½⌋ − offset, computed for each row.
@@ -44,11 +131,58 @@ class Total:
     offset: int = 0
 
     @property
+    def words(self) -> str:
+        """What a plan calls it."""
+        return f"sum of {'squares of ' * self.squared}{self.value.words}"
+
+    @property
+    def kind(self) -> str:
+        """What documents call it."""
+        return "sum of squares" if self.squared else "sum"
+
+    @property
+    def document(self) -> Tree:
+        """What a document says is added up, and on which grid: a step is 2^(−exponent)."""
+        grid = {"shift": self.shift, "offset": self.offset, **asdict(self.grid)}
+        return {**super(Total, self).document, "grid": grid}
+
+    @property
+    def step(self) -> Fraction:  # type: ignore[override]
+        """The size of one step."""
+        return self.grid.step**2 * 2**self.shift if self.squared else self.grid.step
+
+    @property
+    def rounding(self) -> Fraction:
+        """How far a value may be from its grid point; 0 for whole numbers on a grid of integers."""
+        if self.value.type is Type.INTEGER and self.grid.exponent >= 0 and not self.shift:
+            return Fraction(0)
+        if not self.squared:
+            return self.step / 2
+        # |x² − y²| ≤ |x − y|·2·largest, plus half a step for rounding the square itself
+        return self.grid.step**2 * self.grid.largest + self.step / 2
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The smallest and the largest value that a row can add, in steps."""
+        if self.squared:
+            return -self.offset, self.largest_square - self.offset
+        return self.grid.lower - self.grid.centre, self.grid.upper - self.grid.centre
+
+    def moves(self, contribution: Contribution) -> Sensitivity:
+        """A row adds a value within `extent`; one without a value adds nothing."""
+        low, high = self.extent
+        reach = max(high, 0) - min(low, 0)
+        return contribution.moves(largest=Fraction(self.largest), reach=Fraction(reach))
+
+    @property
     def largest(self) -> int:
         """How far from 0 the value of a row can be, in steps."""
-        if not self.squared:
-            return self.grid.largest
-        return max(self.offset, self.largest_square - self.offset)
+        return max(map(abs, self.extent))
+
+    @property
+    def half(self) -> float:
+        """How far from 0 the value of a row can be, in its own unit."""
+        return self.largest * float(self.step)
 
     @property
     def wide(self) -> bool:
@@ -61,8 +195,31 @@ class Total:
         return (self.grid.largest**2 + (1 << self.shift >> 1)) >> self.shift
 
 
+class Bins(Additive):
+    """Counts of rows by bin."""
+
+    __slots__ = ()
+    value: Typed
+    kind = "bins"
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of bins."""
+
+    @property
+    def words(self) -> str:
+        """What a plan calls it."""
+        return f"rows in {self.size} bins of {self.value.words}"
+
+    @property
+    def document(self) -> Tree:
+        """What a document says is counted."""
+        return {**super().document, "bins": self.size}
+
+
 @dataclass(frozen=True, slots=True)
-class GridBins:
+class GridBins(Bins):
     """How often each grid point occurs: counts of `grid.quantise(value)`, from lower to upper.
 
     A row of the answer holds `size` counts; `grid.centre` is 0 here. Missing values are in no bin.
@@ -78,7 +235,7 @@ class GridBins:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeBins:
+class EdgeBins(Bins):
     """How many values lie in [edges[i], edges[i+1]); values outside are counted in the end bins."""
 
     value: Typed  # INTEGER or REAL
@@ -91,7 +248,7 @@ class EdgeBins:
 
 
 @dataclass(frozen=True, slots=True)
-class CategoryBins:
+class CategoryBins(Bins):
     """How often each of the listed values occurs; others, and missing ones, are not counted."""
 
     value: Typed  # BOOLEAN, INTEGER, TEXT or DATE

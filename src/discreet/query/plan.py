@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -22,20 +22,18 @@ from discreet.guarantees.filters import Charge, Filter, price
 from discreet.guarantees.notion import Notion
 from discreet.lazy import cached_property
 from discreet.numeric.exact import Number, integer, positive_float, probability
-from discreet.query.aggregates.aggregate import Expected, Noisy, Output
+from discreet.query.aggregates.aggregate import Expected, Output
+from discreet.query.expressions import Typed
 from discreet.query.keys import DiscoveredKeys, ListedKeys, any_key
-from discreet.query.measures import Measure
+from discreet.query.measures import Additive, AllRows, Measure, PresenceCounts, Present
 from discreet.query.purchase import (
     AddedNoise,
-    Additive,
-    Chooser,
-    Counting,
     Discovery,
     Finder,
+    Kind,
     Part,
     Purchase,
     Spend,
-    SpendAmount,
     buy,
     gaussian_share,
 )
@@ -48,11 +46,10 @@ class Plan:
     """What is bought for a query, and what it will cost: all known before data is touched."""
 
     query: Query
-    spend: Spend
-    counting: Counting
     bought: Mapping[Part, Purchase]
-    money: SpendAmount
+    money: Spend  # what noise was bought with
     reason: str  # why this noise
+    account: Filter | None = None  # that it is meant for
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -94,25 +91,20 @@ class Plan:
         """How keys are discovered, if they are."""
         return next((one for one in self.bought.values() if isinstance(one, Finder)), None)
 
-    def draw(self, columns: Mapping[Measure, Any]) -> Noisy:
+    def draw(self, columns: Mapping[Measure, Any]) -> dict[Part, Any]:
         """Draw noise for every part: takes exact integers, returns noisy ones and choices."""
-        values: dict[Part, Any] = {}
-        for part, one in self.bought.items():
-            match one:
-                case AddedNoise():
-                    values[part] = one.release(one.part.exact(columns))
-                case Chooser():
-                    values[part] = one.release(columns)
-                case Finder():
-                    pass
-        return Noisy(self.bought, values)
+        return {
+            part: one.release(one.reached(columns))
+            for part, one in self.bought.items()
+            if not isinstance(one, Finder)
+        }
 
-    def outputs(self, noisy: Noisy) -> list[Output]:
-        """The columns of the answer."""
+    def outputs(self, values: Mapping[Part, Any]) -> list[Output]:
+        """The columns of the answer, from the noisy values of each part."""
         return [
             output
             for name, aggregate in self.query.aggregates
-            for output in aggregate.outputs(name, noisy, self.counting)
+            for output in aggregate.outputs(name, self.bought, values)
         ]
 
     def expected(self, size: int) -> list[Expected]:
@@ -120,42 +112,10 @@ class Plan:
         return [
             expected
             for name, aggregate in self.query.aggregates
-            for expected in aggregate.expected(name, self.bought, self.counting, size)
+            for expected in aggregate.expected(name, self.bought, size)
         ]
 
-
-def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> Plan:
-    """The plan with the least error for this spend; with an account, as that stands now."""
-    counting = Counting.of(
-        rows=any(one.counts_rows for _, one in query.aggregates),
-        values=tuple(c for _, one in query.aggregates for c in one.counted),
-    )
-    weights: dict[Part, Fraction] = {}
-    for _, aggregate in query.aggregates:
-        for part in aggregate.parts(counting):
-            weights[part] = max(weights.get(part, Fraction(0)), aggregate.weight)
-    if isinstance(query.keys, DiscoveredKeys):
-        weights[Discovery()] = sum(weights.values(), Fraction(0)) / len(weights)
-    if account is not None and not account.limit.gaussian:
-        _check_pure(spend, weights, account.limit)
-    total = sum(weights.values())
-    shares = {part: weight / total for part, weight in weights.items()}
-    choices = [
-        _Choice(money, bought, reason, account)
-        for money, bought, reason in _candidates(query, spend, shares, account)
-    ]
-    if len(choices) > 1:
-        choices.sort(key=lambda choice: (not choice.fits, choice.score))
-    best = choices[0]
-    return Plan(query, spend, counting, best.bought, best.money, _reason(choices))
-
-
-@dataclass(frozen=True)
-class _Choice:
-    money: SpendAmount
-    bought: dict[Part, Purchase]
-    reason: str
-    account: Filter | None
+    # -- compared with other plans for the same spend ----------------------------------------------
 
     @cached_property
     def score(self) -> float:
@@ -168,39 +128,67 @@ class _Choice:
         size = sum(math.log(one.deviation) for one in noise) / max(len(noise), 1)
         if self.account is None or not self.account.limit.gaussian:
             return size
-        return size + math.log(self.charge.amount) / 2
+        return size + math.log(self._charge(self.account).amount) / 2
 
-    @cached_property
+    @property
     def fits(self) -> bool:
         """Does the account have room for it?"""
         if self.account is None:
             return True
+        charge = self._charge(self.account)
         room = self.account.limit.amount - self.account.total
         slack = self.account.slack - self.account.spent_slack
-        return self.charge.amount <= room and self.charge.slack <= slack
+        return charge.amount <= room and charge.slack <= slack
 
-    @cached_property
-    def charge(self) -> Charge:
-        """What it takes from the account."""
-        assert self.account is not None
-        together = compose([one.guarantee for one in self.bought.values()])
-        return price(type(self.account.limit), together, 0)
+    def _charge(self, account: Filter) -> Charge:
+        return price(type(account.limit), self.guarantee, 0)
+
+
+def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> Plan:
+    """The plan with the least error for this spend; with an account, as that stands now."""
+    weights: dict[Part, Fraction] = {}
+    counted = _counted([value for _, one in query.aggregates for value in one.counts])
+    for _, aggregate in query.aggregates:
+        for part in (*aggregate.parts, *(counted[value] for value in aggregate.counts)):
+            weights[part] = max(weights.get(part, Fraction(0)), aggregate.weight)
+    if isinstance(query.keys, DiscoveredKeys):
+        weights[Discovery()] = sum(weights.values(), Fraction(0)) / len(weights)
+    if account is not None and not account.limit.gaussian:
+        _check_pure(spend, weights, account.limit)
+    total = sum(weights.values())
+    shares = {part: weight / total for part, weight in weights.items()}
+    plans = [
+        Plan(query, bought, money, reason, account)
+        for money, bought, reason in _candidates(query, spend, shares, account)
+    ]
+    if len(plans) > 1:
+        plans.sort(key=lambda plan: (not plan.fits, plan.score))
+    return replace(plans[0], reason=_reason(plans))
+
+
+def _counted(values: list[Typed | None]) -> dict[Typed | None, Part]:
+    """The part that counts the rows with each value; None stands for all rows.
+
+    A value that cannot be missing shares the count of rows. If exactly one value can be missing,
+    the counts of rows with and without it are bought together, for the price of one: the first
+    serves a mean, and their sum, which has the noise of both, is the count of rows. Otherwise each
+    has a count of its own.
+    """
+    missing = {value for value in values if value is not None and value.nullable}
+    rows = any(value not in missing for value in values)
+    both = PresenceCounts(*missing) if rows and len(missing) == 1 else None
+    return {value: both or (Present(value) if value in missing else AllRows()) for value in values}
 
 
 def _candidates(
     query: Query, spend: Spend, shares: dict[Part, Fraction], account: Filter | None
-) -> list[tuple[SpendAmount, dict[Part, Purchase], str]]:
-    if spend.rho is not None or spend.mu is not None:
-        kind, amount = ("rho", spend.rho) if spend.rho is not None else ("mu", spend.mu)
-        symbol = "ρ" if kind == "rho" else "μ"
-        money = SpendAmount(kind, amount)  # type: ignore[arg-type]
-        bought = _buy_all(query, money, shares, spend.delta)
-        return [(money, bought, f"for a spend in {symbol} its error is the smaller one")]
-    assert spend.epsilon is not None
+) -> list[tuple[Spend, dict[Part, Purchase], str]]:
+    bought = _buy_all(query, spend, shares, spend.delta)
+    if spend.kind != "epsilon":
+        return [(spend, bought, f"for a spend in {spend.symbol} its error is the smaller one")]
     pure = account is not None and not account.limit.gaussian
-    money = SpendAmount("epsilon", spend.epsilon)
-    plain = (money, _buy_all(query, money, shares, spend.delta), _only_laplace(spend, pure=pure))
-    if spend.delta is None or pure or not any(_adds(part) for part in shares):
+    plain = (spend, bought, _only_laplace(spend, pure=pure))
+    if spend.delta is None or pure or not any(isinstance(part, Additive) for part in shares):
         return [plain]
     # Gaussian noise: discovery takes its share of ε and half of δ; the other parts take the largest
     # μ that keeps to what is left. On an account in ρ it is the largest ρ, and half of δ is set
@@ -208,21 +196,17 @@ def _candidates(
     finds = shares.get(Discovery(), Fraction(0))
     in_rho = account is not None and isinstance(account.limit, ZCDP)
     delta = spend.delta / 2 if finds or in_rho else spend.delta
-    gaussian = gaussian_share(spend.epsilon * (1 - finds), delta, in_rho=in_rho)
+    gaussian = gaussian_share(spend.amount * (1 - finds), delta, in_rho=in_rho)
     rest = {part: share / (1 - finds) for part, share in shares.items() if part != Discovery()}
     bought = _buy_all(query, gaussian, rest, None)
     if finds:
-        found = buy(Discovery(), money, share=finds, contribution=query.contribution, delta=delta)
+        found = buy(Discovery(), spend, share=finds, contribution=query.contribution, delta=delta)
         bought = {**bought, Discovery(): found}
     return [plain, (gaussian, bought, "")]
 
 
-def _adds(part: Part) -> bool:
-    return isinstance(part, Additive)
-
-
 def _buy_all(
-    query: Query, money: SpendAmount, shares: dict[Part, Fraction], delta: Fraction | None
+    query: Query, money: Spend, shares: dict[Part, Fraction], delta: Fraction | None
 ) -> dict[Part, Purchase]:
     return {
         part: buy(part, money, share=share, contribution=query.contribution, delta=delta)
@@ -236,8 +220,8 @@ def _only_laplace(spend: Spend, *, pure: bool) -> str:
     return "a spend in ε alone is a pure promise, which Gaussian noise never gives"
 
 
-def _reason(choices: list[_Choice]) -> str:
-    best, *others = choices
+def _reason(plans: list[Plan]) -> str:
+    best, *others = plans
     if not others:
         return best.reason
     name = "Laplace" if best.money.noise == "gaussian" else "Gaussian"
@@ -249,7 +233,7 @@ def _reason(choices: list[_Choice]) -> str:
 
 
 def _check_pure(spend: Spend, weights: Mapping[Part, Fraction], limit: Notion) -> None:
-    if spend.rho is not None or spend.mu is not None:
+    if spend.kind != "epsilon":
         raise Refused(
             f"this account adds up {limit.adjective}{limit.symbol}, and Gaussian noise has none: "
             "spend epsilon=, or open a session with a budget in ρ, μ or (ε, δ)"
@@ -279,7 +263,8 @@ def least_spend(
     group_size: int | None,
 ) -> Plan:
     """The plan of the least ε (ρ, μ on such an account) whose errors are all within `error`."""
-    name = account.limit.parameter if account.limit.gaussian else "epsilon"
+    kinds: dict[str, Kind] = {"rho": "rho", "mu": "mu"}
+    kind = kinds.get(account.limit.parameter, "epsilon")
     size = 1 if group_size is None else integer(group_size, name="group_size", minimum=1)
     if size > _LARGEST_GROUP:
         given = InvalidArgument.describe_parameter(group_size)
@@ -288,7 +273,7 @@ def least_spend(
     known = None if delta is None else probability(delta, name="delta")
 
     def plan(amount: Fraction) -> Plan:
-        return make_plan(query, Spend(**{name: amount, "delta": known}), account=account)
+        return make_plan(query, Spend(kind, amount, known), account=account)
 
     wanted = _wanted(plan(Fraction(1)), error, size, known_size=group_size is not None)
 

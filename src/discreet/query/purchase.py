@@ -10,12 +10,14 @@ are made in each group by a mechanism of their own. Discovery finds the groups.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,40 +27,30 @@ from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_threshold import KeyThreshold
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.quantiles import Quantiles
-from discreet.mechanisms.top_k import TopK
-from discreet.neighbors import Relation
 from discreet.numeric.balls import ball, lower
 from discreet.numeric.exact import Number, positive, probability
 from discreet.query.contribution import Contribution
-from discreet.query.expressions import Typed
-from discreet.query.measures import (
-    AllRows,
-    Binned,
-    CategoryBins,
-    GridBins,
-    Measure,
-    Present,
-    Total,
-    Units,
-)
-from discreet.query.schema import Type
+from discreet.query.expressions import Tree
+from discreet.query.measures import Additive, Binned, Measure, Units
 from discreet.sensitivity import Sensitivity
 
 # -- spends ----------------------------------------------------------------------------------------
 
 
 _FINE = 2**40
+_SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
+
+Kind = Literal["epsilon", "rho", "mu"]
 
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """ε, (ε, δ), ρ or μ, the last two with a δ where keys are to be discovered."""
+    """An amount of ε, ρ or μ, which can be divided into shares that add up to it, and a δ: with ε
+    for Gaussian noise, with all of them where keys are to be discovered."""
 
-    epsilon: Fraction | None = None
+    kind: Kind
+    amount: Fraction
     delta: Fraction | None = None
-    rho: Fraction | None = None
-    mu: Fraction | None = None
 
     @classmethod
     def read(
@@ -72,63 +64,49 @@ class Spend:
         """Check what the caller gave: exactly one of epsilon, rho and mu.
 
         >>> Spend.read(epsilon=0.5)
-        Spend(epsilon=Fraction(1, 2), delta=None, rho=None, mu=None)
+        Spend(kind='epsilon', amount=Fraction(1, 2), delta=None)
         """
-        given = {"epsilon": epsilon, "rho": rho, "mu": mu}
-        names = [name for name, value in given.items() if value is not None]
-        if len(names) != 1:
+        amounts: dict[Kind, Number | None] = {"epsilon": epsilon, "rho": rho, "mu": mu}
+        given = [(kind, amount) for kind, amount in amounts.items() if amount is not None]
+        if len(given) != 1:
+            names = " and ".join(kind for kind, _ in given)
             raise InvalidArgument(
                 name="spend",
                 expected="given as epsilon=, epsilon= and delta=, rho=, mu=, or error=",
-                given=" and ".join(names) or ("nothing" if delta is None else "delta alone"),
+                given=names or ("nothing" if delta is None else "delta alone"),
                 hint="keep one of them"
                 if names
                 else "say how much privacy the answer may cost, as in epsilon=0.5",
             )
-        exact = {name: positive(given[name], name=name) for name in names}
-        return cls(**exact, delta=None if delta is None else probability(delta, name="delta"))
+        ((kind, amount),) = given
+        exact = positive(amount, name=kind)
+        return cls(kind, exact, None if delta is None else probability(delta, name="delta"))
 
     def __str__(self) -> str:
-        parts = [
-            f"{symbol} = {float(value):.6g}"
-            for symbol, value in (
-                ("ε", self.epsilon),
-                ("ρ", self.rho),
-                ("μ", self.mu),
-                ("δ", self.delta),
-            )
-            if value is not None
-        ]
-        return ", ".join(parts)
+        delta = "" if self.delta is None else f", δ = {float(self.delta):.6g}"
+        return f"{self.symbol} = {float(self.amount):.6g}{delta}"
 
-
-Kind = Literal["epsilon", "rho", "mu"]
-
-
-@dataclass(frozen=True, slots=True)
-class SpendAmount:
-    """An amount of ε, ρ or μ, which can be divided into shares that add up to it."""
-
-    kind: Kind
-    amount: Fraction
+    @property
+    def symbol(self) -> str:
+        """The letter of its notion."""
+        return _SYMBOLS[self.kind]
 
     @property
     def noise(self) -> Literal["laplace", "gaussian"]:
         """The kind of noise to buy with it: Laplace for pure ε, Gaussian for the others."""
         return "laplace" if self.kind == "epsilon" else "gaussian"
 
-    def share(self, share: Fraction, *, among: int = 1) -> SpendAmount:
+    def share(self, share: Fraction, *, among: int = 1) -> Spend:
         """One of `among` equal parts of this share.
 
-        >>> SpendAmount("epsilon", Fraction(1)).share(Fraction(1, 2), among=5).amount
+        >>> Spend("epsilon", Fraction(1)).share(Fraction(1, 2), among=5).amount
         Fraction(1, 10)
         """
         part = share / among
         if self.kind == "mu":
             # μ² is what adds up, so μ is multiplied by a root, rounded down to 40 bits
-            root = Fraction(math.isqrt(int(part * _FINE**2)), _FINE)
-            return SpendAmount("mu", self.amount * root)
-        return SpendAmount(self.kind, self.amount * part)
+            part = Fraction(math.isqrt(int(part * _FINE**2)), _FINE)
+        return Spend(self.kind, self.amount * part)
 
     @property
     def pure(self) -> Fraction:
@@ -161,231 +139,72 @@ def _epsilon_of_mu(mu: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=256)
-def gaussian_share(epsilon: Fraction, delta: Fraction, *, in_rho: bool) -> SpendAmount:
+def gaussian_share(epsilon: Fraction, delta: Fraction, *, in_rho: bool) -> Spend:
     """The largest μ, or ρ, that implies (ε, δ): what can be spent on Gaussian noise."""
     if in_rho:
-        return SpendAmount("rho", zcdp_cap(epsilon=epsilon, delta=delta).rho)
-    return SpendAmount("mu", gdp_cap(epsilon=epsilon, delta=delta).mu)
+        return Spend("rho", zcdp_cap(epsilon=epsilon, delta=delta).rho)
+    return Spend("mu", gdp_cap(epsilon=epsilon, delta=delta).mu)
 
 
-# -- parts -----------------------------------------------------------------------------------------
+# -- parts that are not sums over rows -------------------------------------------------------------
 
 
-Columns: TypeAlias = Mapping[Measure, Any]
-
-
-TIELESS = 2  # up to this many quantiles, the error does not depend on values that many rows share
-
-
-@dataclass(frozen=True)
-class RowCount:
-    """The number of rows of each group."""
-
-    measures = (AllRows(),)
-    words = "rows"
-    step = Fraction(1)
-
-    def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row adds 1."""
-        return contribution.moves(largest=Fraction(1), reach=Fraction(1))
-
-    def exact(self, columns: Columns) -> Any:
-        """One integer per group."""
-        return columns[AllRows()]
-
-
-@dataclass(frozen=True)
-class PresentCount:
-    """The number of rows of each group in which a value is not missing."""
-
-    value: Typed
-    label: str
-    step = Fraction(1)
+class ChoiceMechanism(Protocol):
+    """What makes a choice."""
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
-        """What the engine counts."""
-        return (Present(self.value),)
+    def epsilon(self) -> Fraction:
+        """The ε of one choice."""
+        ...
 
     @property
-    def words(self) -> str:
-        """What a plan calls it."""
-        return f"rows with {self.label}"
+    def guarantee(self) -> Guarantee:
+        """What one choice promises."""
+        ...
 
-    def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row adds 1."""
-        return contribution.moves(largest=Fraction(1), reach=Fraction(1))
-
-    def exact(self, columns: Columns) -> Any:
-        """One integer per group."""
-        return columns[Present(self.value)]
+    def release(self, counts: Any, /) -> Any:
+        """The indices of the candidates that are chosen."""
+        ...
 
 
-@dataclass(frozen=True)
-class PresenceCounts:
-    """The numbers of rows with a value and of rows without it: two counts for the price of one, as
-    no row is in both. Together they give the number of rows."""
-
-    value: Typed
-    label: str
-    step = Fraction(1)
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """What the engine counts."""
-        return (AllRows(), Present(self.value))
-
-    @property
-    def words(self) -> str:
-        """What a plan calls it."""
-        return f"rows with and without {self.label}"
-
-    def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row adds 1 to one of two cells."""
-        return contribution.in_cells(2).moves(largest=Fraction(1), reach=Fraction(1))
-
-    def exact(self, columns: Columns) -> Any:
-        """Two integers per group: rows with the value, and rows without it."""
-        there = columns[Present(self.value)]
-        return np.stack([there, columns[AllRows()] - there], axis=1)
+M = TypeVar("M", bound=ChoiceMechanism)
 
 
-@dataclass(frozen=True)
-class UnitCount:
-    """The number of distinct people of each group."""
-
-    measures = (Units(),)
-    words = "people"
-    step = Fraction(1)
-
-    def moves(self, contribution: Contribution) -> Sensitivity:
-        """A person adds 1, however many rows they have."""
-        return contribution.one_row().moves(largest=Fraction(1), reach=Fraction(1))
-
-    def exact(self, columns: Columns) -> Any:
-        """One integer per group."""
-        return columns[Units()]
-
-
-@dataclass(frozen=True)
-class ValueSum:
-    """The sum of a value, or of its square, in whole steps of a grid."""
-
-    total: Total
-    label: str
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """What the engine sums."""
-        return (self.total,)
-
-    @property
-    def words(self) -> str:
-        """What a plan calls it."""
-        square = "squares of " if self.total.squared else ""
-        return f"sum of {square}{self.label}"
-
-    @property
-    def step(self) -> Fraction:
-        """The size of one step."""
-        step, total = self.total.grid.step, self.total
-        return step**2 * 2**total.shift if total.squared else step
-
-    @property
-    def rounding(self) -> Fraction:
-        """How far a value may be from its grid point; 0 for whole numbers on a grid of integers."""
-        total = self.total
-        if total.value.type is Type.INTEGER and total.grid.exponent >= 0 and not total.shift:
-            return Fraction(0)
-        if not total.squared:
-            return self.step / 2
-        # |x² − y²| ≤ |x − y|·2·largest, plus half a step for rounding the square itself
-        return total.grid.step**2 * total.grid.largest + self.step / 2
-
-    @property
-    def extent(self) -> tuple[int, int]:
-        """The smallest and the largest value that a row can add, in steps."""
-        grid = self.total.grid
-        if not self.total.squared:
-            return grid.lower - grid.centre, grid.upper - grid.centre
-        return -self.total.offset, self.total.largest_square - self.total.offset
-
-    def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row adds a value within `extent`; one without a value adds nothing."""
-        low, high = self.extent
-        reach = max(high, 0) - min(low, 0)
-        return contribution.moves(largest=Fraction(max(abs(low), abs(high))), reach=Fraction(reach))
-
-    def exact(self, columns: Columns) -> Any:
-        """One integer per group."""
-        return columns[self.total]
-
-
-@dataclass(frozen=True)
-class BinCounts:
-    """How many rows fall into each bin."""
+class ChoicePart(ABC, Generic[M]):
+    """Chosen in each group, by a mechanism of its own, from how many rows each candidate has."""
 
     bins: Binned
-    label: str
-    step = Fraction(1)
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What a plan calls it."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many candidates are chosen."""
+
+    @abstractmethod
+    def mechanism(self, each: Spend, contribution: Contribution) -> M:
+        """The mechanism that this spend pays for, in each group."""
+
+    @abstractmethod
+    def document(self, mechanism: M) -> Tree:
+        """The mechanism, and what it chooses from."""
+
+    @abstractmethod
+    def errors(self, mechanism: M, confidence: Fraction, heaviest: int) -> Any:
+        """How far each choice is from the best one, in rows; at most `heaviest` share a value."""
+
+    @abstractmethod
+    def declared(self, mechanism: M, times: int) -> Moves:
+        """How far one person moves the counts, who influences so many choices."""
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """What the engine counts."""
         return (self.bins,)
-
-    @property
-    def words(self) -> str:
-        """What a plan calls it."""
-        return f"rows in {self.bins.size} bins of {self.label}"
-
-    def moves(self, contribution: Contribution) -> Sensitivity:
-        """A row adds 1 to one of the bins."""
-        bins = contribution.in_cells(self.bins.size)
-        return bins.moves(largest=Fraction(1), reach=Fraction(1))
-
-    def exact(self, columns: Columns) -> Any:
-        """One row of integers per group."""
-        return columns[self.bins]
-
-
-@dataclass(frozen=True)
-class QuantileChoice:
-    """Grid points near given ranks: an exponential mechanism on each group's counts."""
-
-    bins: GridBins
-    probabilities: tuple[Fraction, ...]  # rising
-    label: str
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """What the engine counts."""
-        return (self.bins,)
-
-    @property
-    def words(self) -> str:
-        """What a plan calls it."""
-        shares = ", ".join(f"{float(p):g}" for p in self.probabilities)
-        return f"quantile{'s' * (len(self.probabilities) > 1)} {shares} of {self.label}"
-
-
-@dataclass(frozen=True)
-class CommonestChoice:
-    """The commonest of the listed values, in order: only the ranks of noisy counts are revealed."""
-
-    bins: CategoryBins
-    k: int
-    label: str
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """What the engine counts."""
-        return (self.bins,)
-
-    @property
-    def words(self) -> str:
-        """What a plan calls it."""
-        return f"the {self.k} commonest {self.label}" if self.k > 1 else f"commonest {self.label}"
 
 
 @dataclass(frozen=True)
@@ -396,54 +215,9 @@ class Discovery:
     words = "discovered keys"
 
 
-Additive: TypeAlias = RowCount | PresentCount | PresenceCounts | UnitCount | ValueSum | BinCounts
-Choice: TypeAlias = QuantileChoice | CommonestChoice
-Part: TypeAlias = Additive | Choice | Discovery
-
-
-# -- which counts a query needs, and how to buy them once ------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A value, and what to call it: the rows in which it is present must be counted."""
-
-    value: Typed
-    label: str
-
-
-@dataclass(frozen=True)
-class Counting:
-    """Which part gives the number of rows, and which the number of rows with a value.
-
-    A value that cannot be missing shares the count of rows. If exactly one value can be missing,
-    the counts of rows with and without it are bought together, for the price of one: the first
-    serves a mean, and their sum, which has the noise of both, is the count of rows. Otherwise each
-    has a count of its own.
-    """
-
-    split: Counted | None
-
-    @classmethod
-    def of(cls, *, rows: bool, values: Iterable[Counted]) -> Counting:
-        """For a query that needs the number of rows, if `rows`, and of rows with these values."""
-        distinct = {counted.value: counted for counted in values if counted.value.nullable}
-        rows = rows or any(not counted.value.nullable for counted in values)
-        return cls(next(iter(distinct.values())) if rows and len(distinct) == 1 else None)
-
-    def rows(self) -> RowCount | PresenceCounts:
-        """The part that gives the number of rows."""
-        if self.split is None:
-            return RowCount()
-        return PresenceCounts(self.split.value, self.split.label)
-
-    def present(self, counted: Counted) -> RowCount | PresentCount | PresenceCounts:
-        """The part that gives the number of rows in which the value is present."""
-        if not counted.value.nullable:
-            return self.rows()
-        if self.split is not None and self.split.value == counted.value:
-            return self.rows()
-        return PresentCount(counted.value, counted.label)
+Part: TypeAlias = Additive | ChoicePart[Any] | Discovery
+#: How far one person moves what reaches a mechanism: what a replay compares.
+Moves: TypeAlias = Mapping[Literal["l0", "linf", "l1", "l2", "range"], int | Fraction]
 
 
 # -- a part with the mechanism that was bought for it ----------------------------------------------
@@ -476,10 +250,12 @@ class AddedNoise:
     @property
     def size(self) -> Fraction:
         """The scale of Laplace noise or the σ of Gaussian noise, in the value's own unit."""
-        match self.mechanism:
-            case Laplace(scale=size) | Gaussian(sigma=size):
-                return size * self.part.step
-        raise AssertionError  # pragma: no cover
+        return self._size * self.part.step
+
+    @property
+    def _size(self) -> Fraction:
+        made = self.mechanism
+        return made.scale if isinstance(made, Laplace) else made.sigma
 
     @cached_property
     def deviation(self) -> float:
@@ -490,6 +266,32 @@ class AddedNoise:
     def error(self) -> float:
         """The 95 % half-width of one noisy number, in the value's own unit."""
         return self.mechanism.error(_SURE) * float(self.part.step)
+
+    @property
+    def document(self) -> Tree:
+        """Noise, sensitivity and promise. Scale, σ and sensitivity are in steps of the grid that
+        a number is released on; from them alone the promise can be computed again."""
+        moved = self.sensitivity
+        sizes = {"l0": moved.l0, "linf": moved.linf, "l1": moved.l1, "l2": moved.l2}
+        return {
+            "mechanism": self.noise,
+            "scale" if self.noise == "laplace" else "sigma": str(self._size),
+            "sensitivity": {norm: str(size) for norm, size in sizes.items()},
+            "step": str(self.part.step),
+            "part": self.part.document,
+            **promise(self.guarantee),
+        }
+
+    @property
+    def declared(self) -> Moves:
+        """How far one person may move what reaches the mechanism, as declared to it."""
+        moved, told = self.sensitivity, self.mechanism.sensitivity
+        linf, l1, l2 = moved.linf, moved.l1, moved.l2
+        if isinstance(self.mechanism, Laplace):
+            linf, l1 = min(linf, self.mechanism.largest), min(l1, told)
+        else:
+            l2 = min(l2, told)
+        return {"l0": moved.l0, "linf": linf, "l1": l1, "l2": l2}
 
     def release(self, exact: Any) -> Any:
         """The exact integers plus noise, as integers."""
@@ -502,13 +304,17 @@ class AddedNoise:
         drawn = self.mechanism.release(np.zeros(exact.shape, np.int64))
         return exact.astype(object) + drawn.astype(object)
 
+    def reached(self, columns: Mapping[Measure, Any]) -> Any:
+        """The exact integers that reach the mechanism."""
+        return self.part.exact(columns)
+
 
 @dataclass(frozen=True)
-class Chooser:
+class Chooser(Generic[M]):
     """A choice and the mechanism that makes it in each group."""
 
-    part: Choice
-    mechanism: Quantiles | TopK
+    part: ChoicePart[M]
+    mechanism: M
     times: int  # how many such choices one person influences
     share: Fraction
 
@@ -523,26 +329,26 @@ class Chooser:
         With three or more quantiles it also depends on how many rows share a value, which are at
         most `heaviest`.
         """
-        size = self.part.bins.size
-        match self.mechanism:
-            case Quantiles() as quantiles:
-                return quantiles.error(_SURE, candidates=size, heaviest=heaviest)
-            case TopK() as top:
-                return np.full(self._asked, top.error(_SURE, candidates=size))
+        return self.part.errors(self.mechanism, _SURE, heaviest)
 
     @property
-    def _asked(self) -> int:
-        part = self.part
-        return len(part.probabilities) if isinstance(part, QuantileChoice) else part.k
+    def document(self) -> Tree:
+        """The mechanism, what it chooses from, and what it promises."""
+        return {**self.part.document(self.mechanism), **promise(self.guarantee, self.times)}
+
+    @property
+    def declared(self) -> Moves:
+        """How far one person may move what reaches the mechanism, as declared to it."""
+        return self.part.declared(self.mechanism, self.times)
 
     def release(self, exact: Any) -> Any:
         """For each group, the indices of the candidates that were chosen."""
-        (measure,) = self.part.measures
-        rows = [self.mechanism.release(row) for row in exact[measure]]
-        width = (
-            len(self.part.probabilities) if isinstance(self.part, QuantileChoice) else self.part.k
-        )
-        return np.array(rows, np.int64).reshape(-1, width)
+        rows = [self.mechanism.release(row) for row in exact]
+        return np.array(rows, np.int64).reshape(-1, self.part.width)
+
+    def reached(self, columns: Mapping[Measure, Any]) -> Any:
+        """The exact counts that reach the mechanism."""
+        return columns[self.part.bins]
 
 
 @dataclass(frozen=True)
@@ -558,13 +364,35 @@ class Finder:
         """What one person is promised for this part."""
         return self.mechanism.guarantee
 
+    @property
+    def document(self) -> Tree:
+        """The mechanism, how many groups it allows for, and what it promises."""
+        return {
+            "mechanism": "keys",
+            "rule": self.mechanism.rule,
+            "sensitivity": {"groups": str(self.mechanism.max_groups)},
+            "epsilon": str(self.mechanism.epsilon),
+            "delta": str(self.mechanism.delta),
+            **promise(self.guarantee),
+        }
 
-Purchase: TypeAlias = AddedNoise | Chooser | Finder
+    @property
+    def declared(self) -> Moves:
+        """How far one person may move what reaches the mechanism, as declared to it."""
+        return {"linf": Fraction(1), "l0": self.mechanism.max_groups}
+
+
+Purchase: TypeAlias = AddedNoise | Chooser[Any] | Finder
+
+
+def promise(guarantee: Guarantee, times: int = 1) -> Tree:
+    """How many times one person influences it, and what is promised for all of them together."""
+    return {"times": times, "guarantee": json.loads(guarantee.to_json())}
 
 
 def buy(
     part: Part,
-    money: SpendAmount,
+    money: Spend,
     *,
     share: Fraction,
     contribution: Contribution,
@@ -586,24 +414,10 @@ def buy(
             return Finder(
                 part, KeyThreshold(epsilon=epsilon, delta=delta, max_groups=groups), share
             )
-        case QuantileChoice(probabilities=probabilities):
-            # Replacing a person takes their rows out of a choice and puts another's in: twice the
-            # rows. (If the other is in another group, each of the two choices is influenced by half
-            # of that.)
-            each = money.share(share, among=contribution.choices)
-            quantiles = Quantiles(
-                probabilities=probabilities,
-                rows=contribution.rows * contribution.relation.add_remove_steps,
-                **each.for_choice,
-            )
-            quantiles.check(part.bins.size)
-            return Chooser(part, quantiles, contribution.choices, share)
-        case CommonestChoice(k=k):
-            each = money.share(share, among=contribution.choices)
-            # Adding a person moves all counts the same way; replacing one moves some up, some down.
-            monotone = contribution.relation is Relation.ADD_REMOVE
-            top = TopK(k=k, rows=contribution.rows, monotone=monotone, **each.for_choice)
-            return Chooser(part, top, contribution.choices, share)
+        case ChoicePart():
+            times = contribution.choices
+            each = money.share(share, among=times)
+            return Chooser(part, part.mechanism(each, contribution), times, share)
         case _:
             moved = part.moves(contribution)
             noise = AddedNoise(part, _noise(moved, money.share(share)), moved, share)
@@ -615,7 +429,7 @@ def buy(
             return noise
 
 
-def _noise(moved: Sensitivity, money: SpendAmount) -> Laplace | Gaussian:
+def _noise(moved: Sensitivity, money: Spend) -> Laplace | Gaussian:
     if money.kind == "epsilon":
         return Laplace(sensitivity=moved, epsilon=money.amount, step=1)
     return Gaussian(sensitivity=moved, step=1, **{money.kind: money.amount})

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.hints import spelled
@@ -402,4 +402,85 @@ def _not_offered(name: str) -> InvalidArgument:
         else f"did you mean {near[0]}?"
         if near
         else "only operations that look at one row and cannot fail are offered",
+    )
+
+
+# -- from documents --------------------------------------------------------------------------------
+
+
+_OF_ONE: Final = (
+    *("not", "neg", "abs", "floor", "is_null", "lower", "upper", "strip", "length"),
+    *("year", "month", "day", "weekday", "hour"),
+)
+_OF_TWO: Final = (
+    *("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "add", "sub", "mul", "div", "floordiv"),
+    "concat",
+)
+
+
+def read_tree(told: Any) -> Expression:
+    """The expression that `tree` wrote. What it says of types is not believed: they follow from the
+    table, and are compared later.
+
+    >>> from discreet.query.expressions import in_words
+    >>> age = {"op": "column", "value": "age", "type": "integer", "nullable": True}
+    >>> in_words(read_tree({"op": "neg", "args": [age], "type": "integer", "nullable": True}))
+    '-age'
+    """
+    match told:
+        case {"op": str(op), "type": str(kind)}:
+            value, inside = told.get("value"), told.get("args", [])
+        case _:
+            raise unread("an expression")
+    args = tuple(read_tree(arg) for arg in inside) if isinstance(inside, list) else ()
+    match op, args, value:
+        case "column", (), str():
+            return column(value)
+        case "literal", (), _:
+            return literal(read_literal(value, kind))
+        case "case", (_, _, _, *_), None if len(args) % 2:
+            return Expression(op, args)
+        case (("clip" | "substring"), (first,), [low, high]):
+            kinds = kind if op == "clip" else "integer"
+            ends: Any = (read_literal(low, kinds), read_literal(high, kinds))
+            return getattr(Cell(first), op)(*ends).expression  # type: ignore[no-any-return]
+        case "is_in", (first,), [*values]:
+            kinds = inside[0]["type"]
+            return Cell(first).is_in([read_literal(one, kinds) for one in values]).expression
+        case (("cast" | "startswith" | "endswith" | "contains"), (first,), str()):
+            return getattr(Cell(first), op)(value).expression  # type: ignore[no-any-return]
+        case "fill_null", (_, filler), None if filler.op == "literal":
+            return Expression(op, args)
+        case _, (_,), None if op in _OF_ONE:
+            return Expression(op, args)
+        case _, (_, _), None if op in _OF_TWO:
+            return Expression(op, args)
+    raise unread("an expression")
+
+
+def read_literal(value: object, kind: object) -> Value:
+    """A literal of this type, as documents write it: reals and dates as text."""
+    try:
+        match value, kind:
+            case None, _:
+                return None
+            case (bool(), "boolean") | (str(), "text"):
+                return plain(value)
+            case int(), "integer" if not isinstance(value, bool):
+                return plain(value)
+            case str(), "real":
+                return plain(float(value))
+            case str(), "date":
+                return datetime.date.fromisoformat(value)
+            case str(), "timestamp":
+                return plain(datetime.datetime.fromisoformat(value))
+    except ValueError:
+        pass
+    raise unread("a value of its column's type")
+
+
+def unread(what: str) -> InvalidArgument:
+    """The error where a document holds something else."""
+    return InvalidArgument(
+        name="document", expected=f"{what} as query documents write it", given="something else"
     )

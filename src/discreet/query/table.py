@@ -14,7 +14,6 @@ from discreet.errors import InvalidArgument, RelationMismatch, one_line
 from discreet.hints import spelled
 from discreet.neighbors import Relation, Unit
 from discreet.query.aggregates.aggregate import Aggregate
-from discreet.query.aggregates.quantiles import together
 from discreet.query.contribution import Contribution, ContributionBound, contribution_of
 from discreet.query.expressions import Typed, as_type, column, columns_of, typed
 from discreet.query.keys import (
@@ -98,7 +97,7 @@ class Table:
         return self._then(Where(test), _without_null(self.schema, test))
 
     @spelled
-    def mutate(self, **columns: str | Condition) -> Table:
+    def mutate(self, /, **columns: str | Condition) -> Table:
         """Add columns computed from each row, or replace columns.
 
         ``columns`` are given by name, each as a function of a row, as in
@@ -111,7 +110,7 @@ class Table:
         return self._then(Mutate(made), schema)
 
     @spelled
-    def select(self, *names: str, **columns: str | Condition) -> Table:
+    def select(self, /, *names: str, **columns: str | Condition) -> Table:
         """Keep only the columns ``names``, and ``columns`` computed as in ``mutate``; the unit is
         always kept."""
         kept = [(name, typed(column(self.schema[name].name), self.schema)) for name in names]
@@ -229,7 +228,7 @@ class Table:
         return Grouped(self, group, read)
 
     @spelled
-    def agg(self, **aggregates: Aggregate) -> Query:
+    def agg(self, /, **aggregates: Aggregate) -> Query:
         """Ask for any number of named ``aggregates`` of the whole table: ``agg(n=dp.count())``."""
         return _query(self, (), None, aggregates)
 
@@ -306,7 +305,7 @@ class Grouped:
         return replace(self, table=self.table.bound(**limits))
 
     @spelled
-    def agg(self, **aggregates: Aggregate) -> Query:
+    def agg(self, /, **aggregates: Aggregate) -> Query:
         """Ask for any number of named ``aggregates`` of each group."""
         return _query(self.table, self.group, self.keys, aggregates)
 
@@ -332,6 +331,38 @@ class Query:
         asked = ", ".join(f"{name}: {type(one).__name__}" for name, one in self.aggregates)
         groups = f" by {', '.join(name for name, _ in self.group)}" if self.group else ""
         return f"Query({asked}{groups} of {self.table!r})"
+
+    @classmethod
+    def from_document(
+        cls,
+        document: Mapping[str, Any],
+        table: Table,
+        *,
+        public: Mapping[str, PublicTable] | None = None,
+    ) -> Query:
+        """The question that a ``document`` describes, as ledgers and certificates hold it, about a
+        ``table`` as ``dp.table`` returns it.
+
+        ``public`` holds the tables that it joins, and more than 100 keys, by the SHA-256 that the
+        document states for each. The question has the same document again, or it is refused: one
+        about other columns, types or people, and one that says more than this version reads.
+
+        >>> import discreet as dp, pyarrow as pa
+        >>> people = dp.table(pa.table({"age": [34, 51, 28]}))
+        >>> query = people.agg(n=dp.count(), mean_age=dp.mean("age", bounds=(0, 120)))
+        >>> Query.from_document(query.document, people)
+        Query(n: Count, mean_age: Mean of Table(an Arrow table, a person is a row; age: integer))
+        """
+        from discreet.query.document import read_query
+
+        return read_query(document, table, public or {})
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The question as JSON values, without floats: what ledgers and certificates hold."""
+        from discreet.query.document import query_document
+
+        return query_document(self)
 
     def on(self, table: Table) -> Query:
         """The same question about another table with the same columns, unit and relation: first a
@@ -394,7 +425,7 @@ def _query(
     taken = {name for name, _ in group}
     for name, aggregate in aggregates.items():
         check(len(name), TEXT, name="the name of an aggregate", what="characters", hint=_SHORTER)
-        if not hasattr(aggregate, "resolve") or not hasattr(aggregate, "parts"):
+        if not isinstance(aggregate, Aggregate):
             raise InvalidArgument(
                 name=name,
                 expected="an aggregate such as dp.count() or dp.mean(...)",
@@ -404,14 +435,15 @@ def _query(
             raise InvalidArgument(
                 name=name, expected="another name than that of a group column", given="the same"
             )
-    resolved = together([one.resolve(table.schema) for one in aggregates.values()])
+    typed_ones = [one.resolve(table.schema) for one in aggregates.values()]
+    resolved = [one.together(typed_ones) for one in typed_ones]
     columns = [*taken]
     for name, one in zip(aggregates, resolved, strict=True):
         columns += (column for pair in one.columns(name) for column in pair)
         check(len(columns) // 2, COLUMNS, name="an answer", what="columns", hint=_FEWER)
     twice = sorted(column for column, times in Counter(columns).items() if times > 1)
-    check_steps(table.steps, *(getattr(one, "column", None) for one in resolved))
-    parts = {part for one in resolved if hasattr(part := getattr(one, "part", None), "bins")}
+    check_steps(table.steps, *(one.column for one in resolved))
+    parts = {part for one in resolved if one.binned for part in one.parts}
     hint = "each histogram, quantile and choice is a query of its own: ask them one by one"
     check(len(parts), BINNED, name="a question", what="such aggregates", hint=hint)
     if twice:

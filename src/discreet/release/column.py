@@ -42,8 +42,6 @@ ADDITIVE: Final = frozenset({"count", "sum", "bin"})
 OTHER_ERROR: Final = {"quantile": "rank", "choice": "count"}
 #: Values that are never below 0, whatever the data.
 COUNTS: Final = frozenset({"count", "bin"})
-#: A note on values that have bounds.
-CLAMPED: Final = "values beyond their bounds count as the nearer bound"
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
+from discreet.numeric.numerals import CLAMPED
 from discreet.plot import Plot, altair, dressed
 from discreet.release.column import (
     ADDITIVE,
-    CLAMPED,
     COUNTS,
     OTHER_ERROR,
     ColumnInfo,

@@ -1,37 +1,35 @@
-"""What every aggregate does: say what it needs, turn noisy parts into columns, predict errors.
+"""What every aggregate is, says and does: parts, words, document, columns, errors, flags.
 
-A new aggregate is a frozen dataclass with the methods of `Aggregate`, in a file of its own.
+A new aggregate is a frozen dataclass that inherits from `Aggregate`, in a file of its own, and a
+line in the package's list of members. Nothing else knows it, except the verifier of certificates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.ratio_error import expected_mean_error, mean_error, tail_point
 from discreet.numeric.exact import Number, interval, positive
-from discreet.query.expressions import Typed, as_type, in_words, literal_type, typed
+from discreet.numeric.numerals import CLAMPED
+from discreet.query.expressions import Tree, Typed, as_type, literal_type, plain_value, typed
 from discreet.query.keys import KEY_TYPES
-from discreet.query.measures import Total, choose_grid
+from discreet.query.limits import MADE, check
+from discreet.query.measures import AllRows, PresenceCounts, Present, Total, choose_grid
 from discreet.query.public import arrow_type
-from discreet.query.purchase import (
-    AddedNoise,
-    Counted,
-    Counting,
-    Part,
-    PresenceCounts,
-    Purchase,
-    ValueSum,
-)
-from discreet.query.row import Row, build, plain
+from discreet.query.purchase import AddedNoise, Part, Purchase
+from discreet.query.row import Row, build, plain, read_literal, read_tree, unread
 from discreet.query.schema import Schema, Type
 
 ColumnLike: TypeAlias = str | Callable[[Row], Any]
+Bought: TypeAlias = Mapping[Part, Purchase]
+Values: TypeAlias = Mapping[Part, Any]  #: the noisy values of each part
 
 
 @dataclass(frozen=True)
@@ -62,53 +60,187 @@ class Expected:
     by_size: bool = False  # does the error depend on the size of the group?
 
 
+class Asked(Protocol):
+    """What follows an option on the command line: a column, and parts between colons."""
+
+    @property
+    def column(self) -> str:
+        """The column's name."""
+        ...
+
+    @property
+    def kind(self) -> Type:
+        """Its type."""
+        ...
+
+    def __getitem__(self, part: str) -> str:
+        """A part as it was typed."""
+        ...
+
+    def items(self, part: str) -> list[str]:
+        """The items of a list with commas."""
+        ...
+
+    def values(self, part: str) -> list[Any]:
+        """The items of a list with commas, as values of the column's type."""
+        ...
+
+
 @dataclass(frozen=True)
-class Noisy:
-    """The mechanism that was bought for each part, and the noisy values that it drew."""
+class Flag:
+    """How an aggregate is asked for on the command line, as in ``--mean pay=income:0:200000``."""
 
-    bought: Mapping[Part, Purchase]
-    values: Mapping[Part, Any]
+    option: str  #: without dashes
+    help: str
+    build: Callable[[Asked], tuple[str, Aggregate]]  #: with the name it gets if none is given
+    metavar: str = ""  #: in the help; empty where nothing follows
+    parts: tuple[str, ...] = ()  #: that follow the column
+    example: str = ""
 
 
-class Aggregate(Protocol):
+@dataclass(frozen=True)
+class Told:
+    """An object of a document that somebody wrote: its members are checked as they are read."""
+
+    members: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.members:
+            raise unread(f'an object with "{name}"')
+        return self.members[name]
+
+    def text(self, name: str) -> str:
+        """A member that is a text."""
+        if not isinstance(self[name], str):
+            raise unread(f'a text as "{name}"')
+        return str(self[name])
+
+    def items(self, name: str) -> list[Any]:
+        """A member that is a list."""
+        if not isinstance(self[name], list):
+            raise unread(f'a list as "{name}"')
+        return list(self[name])
+
+    def part(self, name: str) -> Told:
+        """A member that is an object."""
+        return Told.of(self[name])
+
+    def parts(self, name: str, most: int = MADE) -> list[Told]:
+        """A member that is a list of objects."""
+        found = self.items(name)
+        check(len(found), most, name="document", what=name, hint="ask several smaller questions")
+        return [Told.of(one) for one in found]
+
+    @classmethod
+    def of(cls, value: object) -> Told:
+        """An object."""
+        if not isinstance(value, dict):
+            raise unread("an object")
+        return cls(value)
+
+    @property
+    def column(self) -> Any:
+        """The expression that an aggregate is about."""
+        return read_tree(self["column"])
+
+    def values(self, name: str) -> list[Any]:
+        """A list of values of the column's type."""
+        kind = self.part("column")["type"]
+        return [read_literal(value, kind) for value in self.items(name)]
+
+
+class Aggregate(ABC):
     """One question about each group."""
 
+    column: ColumnLike | Typed | None
+    weight: Fraction  #: how much of the spend it gets, relative to those of other aggregates
+    binned = False  #: does each group have many numbers, which are a query of their own?
+
+    # -- as it is asked ----------------------------------------------------------------------------
+
     @property
-    def weight(self) -> Fraction:
-        """How much of the spend it gets, relative to the weights of the other aggregates."""
-        ...
+    @abstractmethod
+    def kind(self) -> str:
+        """What documents call it."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What is asked, in a sentence."""
+
+    @classmethod
+    @abstractmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """How it is asked for on the command line."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, told: Told) -> Aggregate:
+        """The aggregate that `document` wrote; other fields are refused."""
+
+    @property
+    def document(self) -> Tree:
+        """Its kind and its fields."""
+        told = {one.name: plain_value(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind, **told}
 
     def resolve(self, schema: Schema) -> Aggregate:
-        """The aggregate with its column typed; refused if the types do not fit."""
-        ...
+        """The aggregate with its column typed, one of numbers; refused if types do not fit."""
+        return self.on(read_number(self.column, schema, name=self.kind))
+
+    def together(self, others: Sequence[Aggregate]) -> Aggregate:
+        """The aggregate as it is bought beside the others of its query."""
+        return self
+
+    # -- as it is bought ---------------------------------------------------------------------------
 
     @property
-    def counts_rows(self) -> bool:
-        """Does it need the number of rows?"""
-        ...
+    @abstractmethod
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that must be bought, besides `counts`."""
 
     @property
-    def counted(self) -> tuple[Counted, ...]:
-        """The values of which it needs to know in how many rows they are present."""
-        ...
+    def counts(self) -> tuple[Typed | None, ...]:
+        """The values whose rows must be counted; None stands for all rows."""
+        return ()
 
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """The parts that must be bought."""
-        ...
+    # -- as it is answered -------------------------------------------------------------------------
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """The names of its columns, each with the name of its error column."""
-        ...
+        return [(name, f"{name}_error")]
 
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
-        """The columns, computed from the noisy values."""
-        ...
+    @abstractmethod
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
+        """The columns, computed from the noisy values of each part."""
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    @abstractmethod
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The errors at 95 %, for a group of `size` rows where that matters."""
-        ...
+
+    def notes(self, bought: Bought) -> Iterator[str]:
+        """What the errors do not cover."""
+        if hasattr(self, "bounds"):
+            yield CLAMPED
+
+    def warnings(self, bought: Bought) -> Iterator[str]:
+        """What an analyst should know before paying."""
+        return iter(())
+
+    # -- for its own use ---------------------------------------------------------------------------
+
+    @property
+    def value(self) -> Typed:
+        """The column, once it is resolved."""
+        assert isinstance(self.column, Typed)
+        return self.column
+
+    def on(self, value: Typed, **others: object) -> Self:
+        """The same aggregate of a typed column."""
+        return replace(self, column=value, **others)  # type: ignore[type-var]
+
+
+# -- reading what the caller gave ------------------------------------------------------------------
 
 
 def read_weight(weight: Number) -> Fraction:
@@ -116,29 +248,28 @@ def read_weight(weight: Number) -> Fraction:
     return positive(weight, name="weight")
 
 
-def read_column(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tuple[Typed, str]:
-    """A column or row expression, typed, and what to call it."""
-    if isinstance(column, Typed):
+def read_column(column: ColumnLike | Typed | None, schema: Schema, *, name: str) -> Typed:
+    """A column or row expression, typed."""
+    if column is None or isinstance(column, Typed):
         raise InvalidArgument(name=name, expected="asked once", given="a resolved column")
-    expression = build(column, schema, argument=f"column of {name}")
-    return typed(expression, schema), in_words(expression)
+    return typed(build(column, schema, argument=f"column of {name}"), schema)
 
 
-def read_number(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tuple[Typed, str]:
+def read_number(column: ColumnLike | Typed | None, schema: Schema, *, name: str) -> Typed:
     """A column or row expression that can be summed, typed; a condition counts as 0 or 1."""
-    value, label = read_column(column, schema, name=name)
+    value = read_column(column, schema, name=name)
     if value.type is Type.BOOLEAN:
         value = as_type(value, Type.INTEGER)
     elif value.type is Type.RAW:
         value = as_type(value, Type.REAL)
     if not value.type.is_number:
         raise InvalidArgument(
-            name=f"{name} of {label}",
+            name=f"{name} of {value.words}",
             expected="a column of numbers",
             given=str(value.type),
             hint='count() needs none; text that holds numbers is read by .cast("real")',
         )
-    return value, label
+    return value
 
 
 def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fraction, Fraction]:
@@ -161,90 +292,143 @@ def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fra
     return lower, upper
 
 
+def bounds_flag(option: str, help: str, build: Callable[..., Aggregate]) -> Flag:
+    """The flag of an aggregate of a column with bounds."""
+    return Flag(
+        option,
+        help,
+        lambda asked: (
+            f"{option.replace('-', '_')}_{asked.column}",
+            build(asked.column, (asked["lower"], asked["upper"]), 1),
+        ),
+        metavar="COLUMN:LOWER:UPPER",
+        parts=("lower", "upper"),
+        example="income:0:200000",
+    )
+
+
 # -- what several aggregates share -----------------------------------------------------------------
 
 
-def read_count(noisy: Noisy, part: Part, *, everything: bool) -> Any:
-    """The noisy count of all rows (`everything`), or of the rows with the value."""
-    values = noisy.values[part]
-    if isinstance(part, PresenceCounts):
-        return values.sum(axis=1) if everything else values[:, 0]
-    return values
-
-
-def count_error(bought: Purchase, *, everything: bool) -> float:
-    """The 95 % half-width of what `read_count` returns."""
-    assert isinstance(bought, AddedNoise)
-    if not (everything and isinstance(bought.part, PresenceCounts)):
-        return bought.error
-    # the sum of two noisy counts
-    size = float(bought.size)
-    return float(tail_point(size, size, 1, noise=bought.noise))
-
-
-def value_total(
-    value: ColumnLike | Typed, bounds: tuple[Fraction, Fraction], *, centred: bool
-) -> Total:
-    """The exact sum of a value on the grid that fits its bounds."""
-    assert isinstance(value, Typed)
-    whole = value.type is Type.INTEGER
-    return Total(value, choose_grid(bounds, whole=whole, centred=centred))
-
-
 @dataclass(frozen=True)
-class Ratio:
-    """A noisy sum of values within ±half over a noisy count, and its error."""
+class Bounded(Aggregate):
+    """Numbers of a column, each clamped to its bounds."""
 
-    sum_noise: AddedNoise
-    count_noise: AddedNoise
-    half: float
-    rounding: float  # of a single value
+    column: ColumnLike | Typed
+    bounds: tuple[Fraction, Fraction]
+    weight: Fraction
+    kind: ClassVar[str]
+    noun: ClassVar[str]  # in a sentence
 
     @classmethod
-    def of(cls, bought: Mapping[Part, Purchase], total: ValueSum, counted: Part) -> Ratio:
-        """The ratio of a sum and a count that were bought."""
-        low, high = total.extent
-        step = float(total.step)
-        sums, counts = bought[total], bought[counted]
-        assert isinstance(sums, AddedNoise) and isinstance(counts, AddedNoise)
-        return cls(sums, counts, max(-low, high) * step, float(total.rounding))
+    def of(cls, column: ColumnLike, bounds: tuple[Number, Number] | None, weight: Number) -> Self:
+        """Check what the caller gave."""
+        return cls(column, read_bounds(bounds, name=cls.kind), read_weight(weight))
 
-    def value(self, sums: Any, counts: Any) -> Any:
-        """sum/count within ±half; 0, the middle, where the count is not above 0."""
-        above = counts > 0
-        return np.clip(sums / np.where(above, counts, 1.0), -self.half, self.half) * above
+    @classmethod
+    def read(cls, told: Told) -> Self:
+        """From a document."""
+        return cls.of(told.column, told["bounds"], told["weight"])
 
-    def error(self, sums: Any, counts: Any, confidence: float = 0.95) -> Any:
-        """The half-width of each ratio, including the rounding of values."""
-        width = mean_error(
-            sums,
-            counts,
-            scale_s=float(self.sum_noise.size),
-            scale_n=float(self.count_noise.size),
-            half_width=self.half,
-            noise=self.sum_noise.noise,
-            confidence=confidence,
-            step=float(self.sum_noise.part.step),
-        )
-        return np.minimum(width + self.rounding, 2 * self.half)
+    @classmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """A column and its bounds."""
+        return (bounds_flag(cls.kind, f"The {cls.noun}.", cls.of),)
 
-    def expected(self, size: int, confidence: float = 0.95) -> float:
-        """The half-width for a group of this size, without data."""
-        width = expected_mean_error(
-            size,
-            scale_s=float(self.sum_noise.size),
-            scale_n=float(self.count_noise.size),
-            half_width=self.half,
-            noise=self.sum_noise.noise,
-            confidence=confidence,
-            step=float(self.sum_noise.part.step),
-        )
-        return min(float(width) + self.rounding, 2 * self.half)
+    @property
+    def words(self) -> str:
+        """What is asked, in a sentence."""
+        return clamped(self.noun, self.value, self.bounds)
 
 
-def as_floats(steps: Any, part: ValueSum) -> Any:
-    """Sums in steps of the grid, converted to the value's own unit."""
-    return np.asarray(steps, np.float64) * float(part.step)
+def clamped(what: str, value: Typed, bounds: tuple[Fraction, Fraction]) -> str:
+    """An aggregate of a column with bounds, in words.
+
+    >>> days = Typed("column", (), "days", Type.INTEGER, True)
+    >>> clamped("mean", days, (Fraction(0), Fraction(1_000)))
+    'the mean of days, clamped to 0 to 1,000'
+    """
+    low, high = map(number_in_words, bounds)
+    return f"the {what} of {value.words}, clamped to {low} to {high}"
+
+
+def number_in_words(x: Fraction) -> str:
+    """An exact number in a sentence."""
+    return f"{x.numerator:,}" if x.denominator == 1 else str(x)
+
+
+def count_part(bought: Bought, value: Typed | None) -> AllRows | Present | PresenceCounts:
+    """The part that was bought to count the rows with a value, or, for None, all rows."""
+    if value is not None and value.nullable:
+        own = Present(value)
+        return own if own in bought else PresenceCounts(value)
+    both = (part for part in bought if isinstance(part, PresenceCounts))
+    return next(both, AllRows()) if AllRows() not in bought else AllRows()
+
+
+def read_count(bought: Bought, values: Values, value: Typed | None) -> Any:
+    """The noisy count of the rows with a value, or, for None, of all rows."""
+    part = count_part(bought, value)
+    if not isinstance(part, PresenceCounts):
+        return values[part]
+    return values[part].sum(axis=1) if value is None else values[part][:, 0]
+
+
+def count_error(bought: Bought, value: Typed | None) -> float:
+    """The 95 % half-width of what `read_count` returns."""
+    noise = added_noise(bought, count_part(bought, value))
+    if value is not None or not isinstance(noise.part, PresenceCounts):
+        return noise.error
+    # the sum of two noisy counts
+    size = float(noise.size)
+    return float(tail_point(size, size, 1, noise=noise.noise))
+
+
+def added_noise(bought: Bought, part: Part) -> AddedNoise:
+    """The noise that was bought for an additive part."""
+    noise = bought[part]
+    assert isinstance(noise, AddedNoise)
+    return noise
+
+
+def value_total(value: Typed, bounds: tuple[Fraction, Fraction], *, centred: bool) -> Total:
+    """The exact sum of a value on the grid that fits its bounds."""
+    return Total(value, choose_grid(bounds, whole=value.type is Type.INTEGER, centred=centred))
+
+
+def ratio(total: Total, sums: Any, counts: Any) -> Any:
+    """A noisy sum of values around 0 over a noisy count, within what one value can be; 0, the
+    middle, where the count is not above 0."""
+    above, half = counts > 0, total.half
+    return np.clip(sums / np.where(above, counts, 1.0), -half, half) * above
+
+
+def ratio_error(bought: Bought, total: Total, sums: Any, counts: Any) -> Any:
+    """The half-width of each ratio at 95 %, including the rounding of values."""
+    width = mean_error(sums, counts, confidence=0.95, **_ratio_noise(bought, total))
+    return np.minimum(width + float(total.rounding), 2 * total.half)
+
+
+def expected_ratio_error(bought: Bought, total: Total, size: int, confidence: float) -> float:
+    """The half-width of a ratio for a group of this size, without data."""
+    width = expected_mean_error(size, confidence=confidence, **_ratio_noise(bought, total))
+    return min(float(width) + float(total.rounding), 2 * total.half)
+
+
+def _ratio_noise(bought: Bought, total: Total) -> dict[str, Any]:
+    sums = added_noise(bought, total)
+    return {
+        "scale_s": float(sums.size),
+        "scale_n": float(added_noise(bought, count_part(bought, total.value)).size),
+        "half_width": total.half,
+        "noise": sums.noise,
+        "step": float(total.step),
+    }
+
+
+def as_floats(values: Values, total: Total) -> Any:
+    """Noisy sums in the value's own unit."""
+    return np.asarray(values[total], np.float64) * float(total.step)
 
 
 # -- public lists of values, checked against their column ------------------------------------------
@@ -275,9 +459,8 @@ def read_listed(
     return value, values
 
 
-def listed_array(value: ColumnLike | Typed, listed: tuple[Any, ...]) -> Any:
+def listed_array(value: Typed, listed: tuple[Any, ...]) -> Any:
     """The values as an Arrow array of the column's type."""
     import pyarrow as pa
 
-    assert isinstance(value, Typed)
     return pa.array(listed, arrow_type(value.type))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,39 +11,134 @@ import numpy as np
 
 from discreet.errors import InvalidArgument
 from discreet.hints import spelled
+from discreet.mechanisms.top_k import TopK
+from discreet.neighbors import Relation
 from discreet.numeric.exact import Number, integer
 from discreet.query.aggregates.aggregate import (
+    Aggregate,
+    Bought,
     ColumnLike,
     Expected,
-    Noisy,
+    Flag,
     Output,
+    Told,
+    Values,
     listed_array,
     read_column,
     read_listed,
     read_weight,
 )
-from discreet.query.expressions import Typed
+from discreet.query.contribution import Contribution
+from discreet.query.expressions import Tree, Typed, tree
 from discreet.query.limits import CHOICES, VALUES, check, taken
 from discreet.query.measures import CategoryBins
-from discreet.query.purchase import Chooser, CommonestChoice, Counted, Counting, Part, Purchase
+from discreet.query.purchase import ChoicePart, Chooser, Moves, Spend
 from discreet.query.schema import Schema
 
 
 @dataclass(frozen=True)
-class Commonest:
+class CommonestChoice(ChoicePart[TopK]):
+    """The commonest of the listed values, in order: only the ranks of noisy counts are revealed."""
+
+    bins: CategoryBins
+    k: int
+
+    @property
+    def words(self) -> str:
+        """What a plan calls it."""
+        return f"{f'the {self.k} ' * (self.k > 1)}commonest {self.bins.value.words}"
+
+    @property
+    def width(self) -> int:
+        """How many are chosen."""
+        return self.k
+
+    def mechanism(self, each: Spend, contribution: Contribution) -> TopK:
+        """Adding a person moves all counts the same way; replacing one moves some up, some down."""
+        monotone = contribution.relation is Relation.ADD_REMOVE
+        return TopK(k=self.k, rows=contribution.rows, monotone=monotone, **each.for_choice)
+
+    def document(self, mechanism: TopK) -> Tree:
+        """The mechanism, and what it chooses from."""
+        return {
+            "mechanism": "top k",
+            "sensitivity": {"rows": str(mechanism.rows)},
+            "k": mechanism.k,
+            "monotone": mechanism.monotone,
+            "candidates": self.bins.size,
+            "scale": str(mechanism.scale),
+            "epsilon": str(mechanism.epsilon),  # of all k choices together, once
+            "part": {"kind": "commonest", "column": tree(self.bins.value)},
+        }
+
+    def errors(self, mechanism: TopK, confidence: Fraction, heaviest: int) -> Any:
+        """How many rows fewer than the best each may have."""
+        return np.full(self.width, mechanism.error(confidence, candidates=self.bins.size))
+
+    def declared(self, mechanism: TopK, times: int) -> Moves:
+        """For a choice between counts it only matters how far they move apart."""
+        apart = mechanism.rows * times * (1 if mechanism.monotone else 2)
+        return {"linf": mechanism.rows, "range": apart}
+
+
+@dataclass(frozen=True)
+class Commonest(Aggregate):
     """The k commonest values, in order."""
 
     column: ColumnLike | Typed
     k: int
     candidates: tuple[Any, ...]
     weight: Fraction
-    label: str = ""
-    counts_rows = False
-    counted: tuple[Counted, ...] = ()
+    kind = "top k"
+    binned = True
+
+    @property
+    def words(self) -> str:
+        """What is asked, in a sentence."""
+        which = f"the {self.k:,} commonest values" if self.k > 1 else "the commonest value"
+        return f"{which} of {self.value.words} among {len(self.candidates):,} listed"
+
+    @classmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """The k commonest, and the commonest."""
+        return (
+            Flag(
+                "top-k",
+                "Which K of the candidates are commonest.",
+                lambda asked: (
+                    f"top_{asked.column}",
+                    top_k(
+                        asked.column,
+                        integer(asked["k"], name="k of --top-k", minimum=1),
+                        candidates=asked.values("candidates"),
+                    ),
+                ),
+                metavar="COLUMN:K:A,B,...",
+                parts=("k", "candidates"),
+                example="city:3:A,B,C,D",
+            ),
+            Flag(
+                "most-common",
+                "Which of the candidates is commonest.",
+                lambda asked: (
+                    f"commonest_{asked.column}",
+                    most_common(asked.column, candidates=asked.values("candidates")),
+                ),
+                metavar="COLUMN:A,B,...",
+                parts=("candidates",),
+                example="city:A,B,C",
+            ),
+        )
+
+    @classmethod
+    def read(cls, told: Told) -> Commonest:
+        """From a document."""
+        listed = told.values("candidates")
+        return top_k(told.column, told["k"], candidates=listed, weight=told["weight"])
 
     def resolve(self, schema: Schema) -> Commonest:
         """The aggregate with its column typed."""
-        value, label = read_column(self.column, schema, name="top_k")
+        value = read_column(self.column, schema, name="top_k")
         value, candidates = read_listed(value, self.candidates, name="candidates")
         if self.k > len(candidates):
             raise InvalidArgument(
@@ -51,50 +146,45 @@ class Commonest:
                 expected=f"at most the {len(candidates)} candidates",
                 given=InvalidArgument.describe_parameter(self.k),
             )
-        return replace(self, column=value, label=label, candidates=candidates)
+        return self.on(value, candidates=candidates)
 
     @property
-    def part(self) -> CommonestChoice:
-        """The part that must be bought."""
-        assert isinstance(self.column, Typed)
-        return CommonestChoice(CategoryBins(self.column, self.candidates), self.k, self.label)
-
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
+    def parts(self) -> tuple[CommonestChoice]:
         """One private choice."""
-        return (self.part,)
+        return (CommonestChoice(CategoryBins(self.value, self.candidates), self.k),)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """One column per rank, with how far behind the best it may be."""
         return [(column, f"{column}_count_error") for column in self._names(name)]
 
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """One column per rank."""
-        chosen = noisy.values[self.part]
-        bought = noisy.bought[self.part]
-        assert isinstance(bought, Chooser)
+        (part,) = self.parts
+        chosen, errors = values[part], self._errors(bought)
         return [
             Output(
                 name=column,
                 kind="choice",
                 values=chosen[:, rank],
-                listed=listed_array(self.column, self.candidates),
-                error=np.full(len(chosen), bought.errors()[rank]),
+                listed=listed_array(self.value, self.candidates),
+                error=np.full(len(chosen), errors[rank]),
                 error_name=f"{column}_count_error",
-                sources=(self.part.words,),
+                sources=(part.words,),
             )
             for rank, column in enumerate(self._names(name))
         ]
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """How many rows fewer than the commonest a chosen value may have."""
-        chooser = bought[self.part]
-        assert isinstance(chooser, Chooser)
         return [
             Expected(column, float(error), "rows fewer than the best")
-            for column, error in zip(self._names(name), chooser.errors(), strict=True)
+            for column, error in zip(self._names(name), self._errors(bought), strict=True)
         ]
+
+    def _errors(self, bought: Bought) -> Any:
+        chooser = bought[self.parts[0]]
+        assert isinstance(chooser, Chooser)
+        return chooser.errors()
 
     def _names(self, name: str) -> list[str]:
         return [name] if self.k == 1 else [f"{name}_{rank}" for rank in range(1, self.k + 1)]

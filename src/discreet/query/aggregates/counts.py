@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -11,111 +10,113 @@ import numpy as np
 from discreet.hints import spelled
 from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
+    Aggregate,
+    Bought,
     ColumnLike,
     Expected,
-    Noisy,
+    Flag,
     Output,
+    Told,
+    Values,
+    added_noise,
     count_error,
+    count_part,
     read_column,
     read_count,
     read_weight,
 )
 from discreet.query.expressions import Typed
-from discreet.query.purchase import Counted, Counting, Part, Purchase, UnitCount
+from discreet.query.measures import Units
 from discreet.query.schema import Schema
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(Aggregate):
     """The number of rows, or of rows in which a column is not missing."""
 
     column: ColumnLike | Typed | None
     weight: Fraction
-    label: str = ""
+    kind = "count"
+    parts = ()
+
+    @property
+    def words(self) -> str:
+        """What is asked, in a sentence."""
+        return "the number of rows" + ("" if self.column is None else f" with {self.value.words}")
+
+    @classmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """All rows."""
+        return (Flag("count", "How many rows: n.", lambda asked: ("n", count())),)
+
+    @classmethod
+    def read(cls, told: Told) -> Count:
+        """From a document."""
+        column = None if told["column"] is None else told.column
+        return count(column, weight=told["weight"])
 
     def resolve(self, schema: Schema) -> Count:
         """The aggregate with its column typed."""
         if self.column is None:
             return self
-        value, label = read_column(self.column, schema, name="count")
-        return replace(self, column=value, label=label)
+        return self.on(read_column(self.column, schema, name="count"))
 
     @property
-    def counts_rows(self) -> bool:
-        """Does it count all rows, rather than those with a value?"""
-        return self.column is None
-
-    @property
-    def counted(self) -> tuple[Counted, ...]:
-        """The value that must be present for a row to count."""
-        return (Counted(self.column, self.label),) if isinstance(self.column, Typed) else ()
-
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
+    def counts(self) -> tuple[Typed | None, ...]:
         """One count."""
-        return (counting.present(self.counted[0]) if self.counted else counting.rows(),)
+        return (None if self.column is None else self.value,)
 
-    def columns(self, name: str) -> list[tuple[str, str]]:
-        """One column."""
-        return [(name, f"{name}_error")]
-
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """The count and its error, the same in each group."""
-        (part,) = self.parts(counting)
-        values = read_count(noisy, part, everything=not self.counted)
-        error = count_error(noisy.bought[part], everything=not self.counted)
-        return [
-            Output(
-                name=name,
-                kind="count",
-                values=values,
-                error=np.full(len(values), error),
-                error_name=f"{name}_error",
-                sources=(part.words,),
-                integer=True,
-            )
-        ]
+        (value,) = self.counts
+        found = read_count(bought, values, value)
+        errors = np.full(len(found), count_error(bought, value))
+        words = count_part(bought, value).words
+        return [Output(name, "count", found, errors, f"{name}_error", (words,), integer=True)]
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error, which is the same for groups of any size."""
-        (part,) = self.parts(counting)
-        return [Expected(name, count_error(bought[part], everything=not self.counted), "rows")]
+        return [Expected(name, count_error(bought, self.counts[0]), "rows")]
 
 
 @dataclass(frozen=True)
-class CountUnits:
+class CountUnits(Aggregate):
     """The number of distinct people."""
 
     weight: Fraction
-    counts_rows = False
-    counted: tuple[Counted, ...] = ()
+    kind = "count units"
+    words = "the number of people"
+    column = None
+    parts = (Units(),)
+
+    @classmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """All people."""
+        return (
+            Flag(
+                "count-units", "How many people: people.", lambda asked: ("people", count_units())
+            ),
+        )
+
+    @classmethod
+    def read(cls, told: Told) -> CountUnits:
+        """From a document."""
+        return count_units(weight=told["weight"])
 
     def resolve(self, schema: Schema) -> CountUnits:
         """Unchanged: it has no column."""
         return self
 
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """One count."""
-        return (UnitCount(),)
-
-    def columns(self, name: str) -> list[tuple[str, str]]:
-        """One column."""
-        return [(name, f"{name}_error")]
-
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """The count and its error, the same in each group."""
-        part = UnitCount()
-        values = noisy.values[part]
-        error = count_error(noisy.bought[part], everything=True)
-        errors = np.full(len(values), error)
-        return [Output(name, "count", values, errors, f"{name}_error", (part.words,), integer=True)]
+        (part,) = self.parts
+        errors = np.full(len(values[part]), added_noise(bought, part).error)
+        found = values[part]
+        return [Output(name, "count", found, errors, f"{name}_error", (part.words,), integer=True)]
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error, which is the same for groups of any size."""
-        return [Expected(name, count_error(bought[UnitCount()], everything=True), "people")]
+        return [Expected(name, added_noise(bought, self.parts[0]).error, "people")]
 
 
 @spelled
@@ -130,7 +131,7 @@ def count(column: ColumnLike | None = None, *, weight: Number = 1) -> Count:
     2, twice as much as with 1, the default.
 
     >>> count(), count("days", weight=2).weight
-    (Count(column=None, weight=Fraction(1, 1), label=''), Fraction(2, 1))
+    (Count(column=None, weight=Fraction(1, 1)), Fraction(2, 1))
     """
     return Count(column, read_weight(weight))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -14,10 +15,16 @@ from discreet.errors import InvalidArgument
 from discreet.hints import spelled
 from discreet.numeric.exact import Number, number
 from discreet.query.aggregates.aggregate import (
+    Aggregate,
+    Asked,
+    Bought,
     ColumnLike,
     Expected,
-    Noisy,
+    Flag,
     Output,
+    Told,
+    Values,
+    added_noise,
     read_column,
     read_listed,
     read_number,
@@ -25,57 +32,72 @@ from discreet.query.aggregates.aggregate import (
 )
 from discreet.query.expressions import Typed
 from discreet.query.limits import BINS, taken
-from discreet.query.measures import Binned, CategoryBins, EdgeBins
-from discreet.query.purchase import AddedNoise, BinCounts, Counted, Counting, Part, Purchase
-from discreet.query.schema import Schema
+from discreet.query.measures import CategoryBins, EdgeBins
+from discreet.query.schema import Schema, Type
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(Aggregate):
     """Counts of rows by bin."""
 
     column: ColumnLike | Typed
     edges: tuple[Fraction, ...]
     categories: tuple[Any, ...]
     weight: Fraction
-    label: str = ""
-    counts_rows = False
-    counted: tuple[Counted, ...] = ()
+    kind = "histogram"
+    binned = True
+
+    @property
+    def words(self) -> str:
+        """What is asked, in a sentence."""
+        return f"the number of rows in {self.parts[0].size:,} bins of {self.value.words}"
+
+    @classmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """Edges; for a column that holds no numbers, its categories."""
+        words = "How many rows in each bin, by edges; for a column without numbers, by categories."
+        return (
+            Flag(
+                "histogram",
+                words,
+                _asked,
+                metavar="COLUMN:E1,E2,...",
+                parts=("edges or categories",),
+                example="age:0,18,65,100",
+            ),
+        )
+
+    @classmethod
+    def read(cls, told: Told) -> Histogram:
+        """From a document."""
+        if told["edges"]:
+            return histogram(told.column, edges=told["edges"], weight=told["weight"])
+        return histogram(told.column, categories=told.values("categories"), weight=told["weight"])
 
     def resolve(self, schema: Schema) -> Histogram:
         """The aggregate with its column typed."""
         if self.edges:
-            value, label = read_number(self.column, schema, name="histogram")
-            return replace(self, column=value, label=label)
-        value, label = read_column(self.column, schema, name="histogram")
+            return self.on(read_number(self.column, schema, name="histogram"))
+        value = read_column(self.column, schema, name="histogram")
         value, categories = read_listed(value, self.categories, name="categories")
-        return replace(self, column=value, label=label, categories=categories)
+        return self.on(value, categories=categories)
 
     @property
-    def part(self) -> BinCounts:
-        """The part that must be bought: a row is in one bin, so all bins cost as much as one."""
-        assert isinstance(self.column, Typed)
-        bins: Binned = (
-            EdgeBins(self.column, tuple(map(float, self.edges)))
-            if self.edges
-            else CategoryBins(self.column, self.categories)
-        )
-        return BinCounts(bins, self.label)
-
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """One part, which holds the counts of all bins."""
-        return (self.part,)
+    def parts(self) -> tuple[EdgeBins | CategoryBins]:
+        """One part for all bins: a row is in one of them, so all cost as much as one."""
+        if self.edges:
+            return (EdgeBins(self.value, tuple(map(float, self.edges))),)
+        return (CategoryBins(self.value, self.categories),)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """One column per bin."""
         return [(column, f"{column}_error") for column in self._names(name)]
 
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """One column per bin."""
-        part = self.part
-        counts, bought = noisy.values[part], noisy.bought[part]
-        assert isinstance(bought, AddedNoise)
-        errors = np.full(len(counts), bought.error)
+        (part,) = self.parts
+        counts = values[part]
+        errors = np.full(len(counts), added_noise(bought, part).error)
         return [
             Output(
                 name=column,
@@ -90,13 +112,9 @@ class Histogram:
             for i, column in enumerate(self._names(name))
         ]
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error, which is the same for each bin of each group."""
-        noise = bought[self.part]
-        assert isinstance(noise, AddedNoise)
-        return [Expected(f"{name}_…", noise.error, "rows")]
+        return [Expected(f"{name}_…", added_noise(bought, self.parts[0]).error, "rows")]
 
     def _names(self, name: str) -> list[str]:
         if not self.edges:
@@ -146,6 +164,17 @@ def histogram(
     values = () if categories is None else categories
     values = taken(values, BINS, name="categories", what="values", hint="count several as one")
     return Histogram(column, ends, values, read_weight(weight))
+
+
+def _asked(asked: Asked) -> tuple[str, Histogram]:
+    items = asked.items("edges or categories")
+    if asked.kind.is_number or (asked.kind is Type.RAW and all(map(_is_number, items))):
+        return asked.column, histogram(asked.column, edges=items)
+    return asked.column, histogram(asked.column, categories=asked.values("edges or categories"))
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", text) is not None
 
 
 def _not_edges(given: str) -> InvalidArgument:

@@ -2,93 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.hints import spelled
 from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
+    Bought,
+    Bounded,
     ColumnLike,
     Expected,
-    Noisy,
     Output,
-    Ratio,
+    Values,
     as_floats,
-    read_bounds,
+    count_part,
+    expected_ratio_error,
+    ratio,
+    ratio_error,
     read_count,
-    read_number,
-    read_weight,
     value_total,
 )
 from discreet.query.expressions import Typed
-from discreet.query.purchase import Counted, Counting, Part, Purchase, ValueSum
-from discreet.query.schema import Schema
+from discreet.query.measures import Total
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(Bounded):
     """The mean of values, each clamped to its bounds."""
 
-    column: ColumnLike | Typed
-    bounds: tuple[Fraction, Fraction]
-    weight: Fraction
-    label: str = ""
-    counts_rows = False
-
-    def resolve(self, schema: Schema) -> Mean:
-        """The aggregate with its column typed."""
-        value, label = read_number(self.column, schema, name="mean")
-        return replace(self, column=value, label=label)
+    kind = "mean"
+    noun = "mean"
 
     @property
-    def counted(self) -> tuple[Counted, ...]:
-        """The value that must be present for a row to count."""
-        assert isinstance(self.column, Typed)
-        return (Counted(self.column, self.label),)
-
-    @property
-    def total(self) -> ValueSum:
+    def parts(self) -> tuple[Total]:
         """The sum of distances from the middle: half the noise of a sum from one end."""
-        return ValueSum(value_total(self.column, self.bounds, centred=True), self.label)
+        return (value_total(self.value, self.bounds, centred=True),)
 
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """A sum and a count."""
-        return (self.total, counting.present(self.counted[0]))
+    @property
+    def counts(self) -> tuple[Typed]:
+        """The rows with a value."""
+        return (self.value,)
 
-    def columns(self, name: str) -> list[tuple[str, str]]:
-        """One column."""
-        return [(name, f"{name}_error")]
-
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """middle + sum/count, clamped to the bounds."""
-        total, counted = self.parts(counting)
-        ratio = Ratio.of(noisy.bought, self.total, counted)
-        sums = as_floats(noisy.values[total], self.total)
-        counts = np.asarray(read_count(noisy, counted, everything=False), np.float64)
+        (total,) = self.parts
+        sums = as_floats(values, total)
+        counts = np.asarray(read_count(bought, values, self.value), np.float64)
         lower, upper = map(float, self.bounds)
-        grid = self.total.total.grid
-        means = np.clip(float(grid.centre * grid.step) + ratio.value(sums, counts), lower, upper)
+        middle = float(total.grid.centre * total.grid.step)
         return [
             Output(
                 name=name,
                 kind="mean",
-                values=means,
-                error=ratio.error(sums, counts),
+                values=np.clip(middle + ratio(total, sums, counts), lower, upper),
+                error=ratio_error(bought, total, sums, counts),
                 error_name=f"{name}_error",
-                sources=(total.words, counted.words),
+                sources=(total.words, count_part(bought, self.value).words),
                 bounds=(lower, upper),
             )
         ]
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error for a group of this size."""
-        ratio = Ratio.of(bought, self.total, counting.present(self.counted[0]))
-        return [Expected(name, ratio.expected(size), f"of {self.label}", by_size=True)]
+        error = expected_ratio_error(bought, self.parts[0], size, 0.95)
+        return [Expected(name, error, f"of {self.value.words}", by_size=True)]
 
 
 @spelled
@@ -109,4 +87,4 @@ def mean(
     >>> mean("days", bounds=(0, 60)).weight
     Fraction(1, 1)
     """
-    return Mean(column, read_bounds(bounds, name="mean"), read_weight(weight))
+    return Mean.of(column, bounds, weight)

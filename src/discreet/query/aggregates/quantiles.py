@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,40 +12,101 @@ import numpy as np
 
 from discreet.errors import InvalidArgument
 from discreet.hints import spelled
+from discreet.mechanisms.quantiles import Quantiles, choice_scale
 from discreet.numeric import exact
 from discreet.numeric.exact import Number, positive, round_up
+from discreet.numeric.numerals import listed
 from discreet.query.aggregates.aggregate import (
+    Aggregate,
+    Asked,
+    Bought,
     ColumnLike,
     Expected,
-    Noisy,
+    Flag,
     Output,
+    Told,
+    Values,
+    bounds_flag,
+    clamped,
     count_error,
+    number_in_words,
     read_bounds,
     read_count,
-    read_number,
     read_weight,
 )
-from discreet.query.expressions import Typed
+from discreet.query.contribution import Contribution
+from discreet.query.expressions import Tree, Typed, tree
 from discreet.query.limits import POINTS, PROBABILITIES, taken
-from discreet.query.measures import Grid, GridBins
-from discreet.query.purchase import (
-    TIELESS,
-    Chooser,
-    Counted,
-    Counting,
-    Part,
-    PresenceCounts,
-    Purchase,
-    QuantileChoice,
-    RowCount,
-)
-from discreet.query.schema import Schema, Type
+from discreet.query.measures import AllRows, Grid, GridBins, PresenceCounts
+from discreet.query.purchase import ChoicePart, Chooser, Moves, Spend
+from discreet.query.schema import Type
 
 _POINTS = 1024  # of the default grid, where values are not whole numbers
+_TIELESS = 2  # up to this many quantiles, the error does not depend on values that many rows share
 
 
 @dataclass(frozen=True)
-class Quantile:
+class QuantileChoice(ChoicePart[Quantiles]):
+    """Grid points near given ranks: an exponential mechanism on each group's counts."""
+
+    bins: GridBins
+    probabilities: tuple[Fraction, ...]  # rising
+
+    @property
+    def words(self) -> str:
+        """What a plan calls it."""
+        shares = ", ".join(f"{float(p):g}" for p in self.probabilities)
+        return f"quantile{'s' * (self.width > 1)} {shares} of {self.bins.value.words}"
+
+    @property
+    def width(self) -> int:
+        """How many points are chosen."""
+        return len(self.probabilities)
+
+    def mechanism(self, each: Spend, contribution: Contribution) -> Quantiles:
+        """Replacing a person takes their rows out of a choice and puts another's in: twice the
+        rows. (If the other is in another group, each of the two choices is influenced by half of
+        that.)"""
+        quantiles = Quantiles(
+            probabilities=self.probabilities,
+            rows=contribution.rows * contribution.relation.add_remove_steps,
+            **each.for_choice,
+        )
+        quantiles.check(self.bins.size)
+        return quantiles
+
+    def document(self, mechanism: Quantiles) -> Tree:
+        """The mechanism, and what it chooses from."""
+        part = {"kind": "quantiles", "column": tree(self.bins.value)}
+        return {**quantiles_document(mechanism, candidates=self.bins.size), "part": part}
+
+    def errors(self, mechanism: Quantiles, confidence: Fraction, heaviest: int) -> Any:
+        """How far each rank may be off, in rows."""
+        return mechanism.error(confidence, candidates=self.bins.size, heaviest=heaviest)
+
+    def declared(self, mechanism: Quantiles, times: int) -> Moves:
+        """Someone with fewer rows in a group influences its choice less, in proportion."""
+        return {"l1": mechanism.rows * times}
+
+
+def quantiles_document(mechanism: Quantiles, *, candidates: int) -> Tree:
+    """A mechanism for quantiles among so many candidates."""
+    rows, each = mechanism.rows, mechanism.step
+    scales = [  # how many rows off a candidate must be to be e times less likely
+        choice_scale(p, rows=rows, epsilon=each) / p.denominator for p in mechanism.probabilities
+    ]
+    return {
+        "mechanism": "quantiles",
+        "sensitivity": {"rows": str(rows)},
+        "probabilities": [str(p) for p in mechanism.probabilities],
+        "candidates": candidates,
+        "scales": [str(scale) for scale in scales],
+        "epsilon": str(mechanism.epsilon),  # of all probabilities together, once
+    }
+
+
+@dataclass(frozen=True)
+class Quantile(Aggregate):
     """Values below which given shares of the rows lie."""
 
     column: ColumnLike | Typed
@@ -54,32 +115,76 @@ class Quantile:
     step: Fraction | None
     weight: Fraction
     several: bool  # one column per probability, named after it
-    label: str = ""
     others: tuple[Fraction, ...] = ()  # of the same column, bought together with these
-    counts_rows = False
-    counted: tuple[Counted, ...] = ()
+    kind = "quantile"
+    binned = True
 
-    def resolve(self, schema: Schema) -> Quantile:
-        """The aggregate with its column typed."""
-        value, label = read_number(self.column, schema, name="quantile")
-        return replace(self, column=value, label=label)
+    @property
+    def words(self) -> str:
+        """What is asked, in a sentence."""
+        shares = listed([number_in_words(p) for p in self.probabilities])
+        median = self.probabilities == (Fraction(1, 2),)
+        return clamped("median" if median else f"quantiles {shares}", self.value, self.bounds)
+
+    @classmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """The median, and any share."""
+        words = "The value below which this share of rows lies, or several shares with commas."
+        return (
+            bounds_flag("median", "The median.", lambda c, bounds, _: median(c, bounds=bounds)),
+            Flag(
+                "quantile",
+                words,
+                _asked,
+                metavar="COLUMN:SHARE:LOWER:UPPER",
+                parts=("share", "lower", "upper"),
+                example="income:0.9:0:200000",
+            ),
+        )
+
+    @classmethod
+    def read(cls, told: Told) -> Quantile:
+        """From a document."""
+        shares = told.items("probabilities")
+        return quantile(
+            told.column,
+            shares[0] if len(shares) == 1 and told["several"] is False else shares,
+            bounds=told["bounds"],
+            step=told["step"],
+            weight=told["weight"],
+        )
+
+    @property
+    def document(self) -> Tree:
+        """Its fields, without those that follow from the other aggregates."""
+        return {name: told for name, told in super().document.items() if name != "others"}
+
+    def together(self, others: Sequence[Aggregate]) -> Quantile:
+        """With the probabilities of all quantiles of its column that are chosen on its grid."""
+        mine = (self.column, self.bounds, self.step)
+        alike = (one for one in others if isinstance(one, Quantile))
+        alike = (one for one in alike if (one.column, one.bounds, one.step) == mine)
+        return replace(self, others=tuple(p for one in alike for p in one.probabilities))
 
     @property
     def part(self) -> QuantileChoice:
         """One part for all probabilities that the query asks of this column."""
-        assert isinstance(self.column, Typed)
         together = tuple(sorted({*self.probabilities, *self.others}))
-        return QuantileChoice(GridBins(self.column, self.grid), together, self.label)
+        return QuantileChoice(GridBins(self.value, self.grid), together)
+
+    @property
+    def parts(self) -> tuple[QuantileChoice]:
+        """One private choice."""
+        return (self.part,)
 
     @property
     def grid(self) -> Grid:
         """The candidates: multiples of a power of two within the bounds."""
-        assert isinstance(self.column, Typed)
         lower, upper = self.bounds
         step = self.step
         if step is None:
             step = (upper - lower) / _POINTS
-            step = max(step, Fraction(1)) if self.column.type is Type.INTEGER else step
+            step = max(step, Fraction(1)) if self.value.type is Type.INTEGER else step
         exponent = -_floor_log2(step)  # a power of two, not above the step
         scale = Fraction(2) ** exponent
         low, high = -int(-lower * scale // 1), int(upper * scale // 1)
@@ -98,19 +203,15 @@ class Quantile:
             )
         return Grid(exponent, low, high)
 
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """One private choice."""
-        return (self.part,)
-
     def columns(self, name: str) -> list[tuple[str, str]]:
         """One column per probability, with its error in ranks."""
         return [(column, f"{column}_rank_error") for column, _ in self._names(name)]
 
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """The chosen grid points, and how far their ranks may be off."""
         part = self.part
-        chosen = noisy.values[part]
-        errors = self._errors(noisy.bought, self._heaviest(noisy))
+        chosen = values[part]
+        errors = self._errors(bought, self._heaviest(bought, values))
         return [
             Output(
                 name=column,
@@ -125,37 +226,47 @@ class Quantile:
             for column, p in self._names(name)
         ]
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error in ranks, which depends on the group's size only with three or more."""
-        errors = self._errors(bought, size)
-        by_size = len(self.part.probabilities) > TIELESS
+        errors, by_size = self._errors(bought, size), self.part.width > _TIELESS
         return [Expected(column, errors[p], "ranks", by_size) for column, p in self._names(name)]
 
-    def _errors(
-        self, bought: Mapping[Part, Purchase], heaviest: int | None
-    ) -> dict[Fraction, float]:
-        chooser = bought[self.part]
+    def notes(self, bought: Bought) -> Iterator[str]:
+        """Whether the ranks are known."""
+        if self._unknown_ranks(bought):
+            yield (
+                "how far the ranks of three and more quantiles are off is known only beside a count"
+            )
+        yield from super().notes(bought)
+
+    def warnings(self, bought: Bought) -> Iterator[str]:
+        """Whether the ranks will be known."""
+        if self._unknown_ranks(bought):
+            yield (
+                f"how far {self.part.words} may be off is not known without the number of rows: "
+                "add dp.count(), or ask for fewer than three."
+            )
+
+    def _errors(self, bought: Bought, heaviest: int | None) -> dict[Fraction, float]:
+        part, chooser = self.part, bought[self.part]
         assert isinstance(chooser, Chooser)
         if heaviest is None:
-            return dict.fromkeys(self.part.probabilities, math.inf)
-        return dict(zip(self.part.probabilities, map(float, chooser.errors(heaviest)), strict=True))
+            return dict.fromkeys(part.probabilities, math.inf)
+        return dict(zip(part.probabilities, map(float, chooser.errors(heaviest)), strict=True))
 
-    def unknown_ranks(self, bought: Mapping[Part, Purchase]) -> bool:
+    def _unknown_ranks(self, bought: Bought) -> bool:
         """Does its error depend on how many rows share a value, while no count is asked for?"""
-        counted = any(isinstance(part, RowCount | PresenceCounts) for part in bought)
-        return len(self.part.probabilities) > TIELESS and not counted
+        counted = any(isinstance(part, AllRows | PresenceCounts) for part in bought)
+        return self.part.width > _TIELESS and not counted
 
-    def _heaviest(self, noisy: Noisy) -> int | None:
+    def _heaviest(self, bought: Bought, values: Values) -> int | None:
         """The most rows that may share a value: those of the largest group, if that is known."""
-        if self.unknown_ranks(noisy.bought):
+        if self._unknown_ranks(bought):
             return None
-        if len(self.part.probabilities) <= TIELESS:
+        if self.part.width <= _TIELESS:
             return 1
-        part = next(p for p in noisy.bought if isinstance(p, RowCount | PresenceCounts))
-        largest = int(read_count(noisy, part, everything=True).max(initial=0))
-        return max(1, math.ceil(largest + count_error(noisy.bought[part], everything=True)))
+        largest = int(read_count(bought, values, None).max(initial=0))
+        return max(1, math.ceil(largest + count_error(bought, None)))
 
     def _names(self, name: str) -> list[tuple[str, Fraction]]:
         if not self.several:
@@ -241,19 +352,13 @@ def median(
     return quantile(column, Fraction(1, 2), bounds=bounds, step=step, weight=weight)
 
 
-def together(aggregates: list[Any]) -> list[Any]:
-    """The aggregates, where quantiles of one column also hold each other's probabilities."""
-    asked: dict[Any, tuple[Fraction, ...]] = {}
-    for one in aggregates:
-        if isinstance(one, Quantile):
-            key = (one.column, one.bounds, one.step)
-            asked[key] = (*asked.get(key, ()), *one.probabilities)
-    return [
-        replace(one, others=asked[one.column, one.bounds, one.step])
-        if isinstance(one, Quantile)
-        else one
-        for one in aggregates
-    ]
+def _asked(asked: Asked) -> tuple[str, Quantile]:
+    shares: Any = asked.items("share")
+    one = len(shares) == 1
+    bounds = (asked["lower"], asked["upper"])
+    made = quantile(asked.column, shares[0] if one else shares, bounds=bounds)
+    kind = f"p{float(100 * made.probabilities[0]):g}" if one else "quantile"
+    return f"{kind}_{asked.column}", made
 
 
 def _floor_log2(x: Fraction) -> int:

@@ -7,96 +7,98 @@ quantile would not do: near an end it is decided by a few rows, and a wrong choi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from discreet.query.aggregates.aggregate import (
+    Aggregate,
+    Bought,
     ColumnLike,
     Expected,
-    Noisy,
+    Flag,
     Output,
+    Told,
+    Values,
+    added_noise,
     read_number,
 )
 from discreet.query.expressions import Typed
 from discreet.query.measures import EdgeBins
-from discreet.query.purchase import AddedNoise, BinCounts, Counted, Counting, Part, Purchase
 from discreet.query.schema import Schema, Type
 
 _LARGEST: Final = 62  # 2^62: values beyond it count as the largest
 _SMALLEST: Final = -20
 _FALSE: Final = Fraction(1, 1000)  # the chance that an empty rung is taken for an occupied one
+_ENDS: Final = ("lower", "upper")
 
 
 @dataclass(frozen=True)
-class Range:
+class Range(Aggregate):
     """Powers of two between which nearly all of a column lies."""
 
     column: ColumnLike | Typed
-    label: str = ""
+    kind = "range"
+    binned = True
     weight = Fraction(1)
-    counts_rows = False
-    counted: tuple[Counted, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is asked, in a sentence."""
+        return f"powers of two between which nearly all of {self.value.words} lies"
+
+    @classmethod
+    def flags(cls) -> tuple[Flag, ...]:
+        """None: it is asked for by ``Session.release_bounds``."""
+        return ()
+
+    @classmethod
+    def read(cls, told: Told) -> Range:
+        """From a document."""
+        return Range(told.column)
 
     def resolve(self, schema: Schema) -> Range:
         """The aggregate with its column typed."""
-        value, label = read_number(self.column, schema, name="bounds")
-        return replace(self, column=value, label=label)
+        return self.on(read_number(self.column, schema, name="bounds"))
 
     @property
     def edges(self) -> tuple[float, ...]:
         """The rungs: 0 and ± powers of two, from 1 on for whole numbers."""
-        assert isinstance(self.column, Typed)
-        least = 0 if self.column.type is Type.INTEGER else _SMALLEST
+        least = 0 if self.value.type is Type.INTEGER else _SMALLEST
         powers = [2.0**k for k in range(least, _LARGEST + 1)]
         return (*(-power for power in reversed(powers)), 0.0, *powers)
 
     @property
-    def part(self) -> BinCounts:
+    def parts(self) -> tuple[EdgeBins]:
         """How many rows are on each rung."""
-        assert isinstance(self.column, Typed)
-        return BinCounts(EdgeBins(self.column, self.edges), self.label)
-
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """One histogram."""
-        return (self.part,)
+        return (EdgeBins(self.value, self.edges),)
 
     def columns(self, name: str) -> list[tuple[str, str]]:
         """One column for each end."""
-        return [(end, f"{end}_rank_error") for end in ("lower", "upper")]
+        return [(end, f"{end}_rank_error") for end in _ENDS]
 
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """The outer ends of the outermost rungs that stand out, or of the highest one."""
-        counts = noisy.values[self.part]
-        limit = self._limit(noisy.bought)
+        (part,) = self.parts
+        counts, limit = values[part], self._limit(bought)
         stands = (counts > limit) | (counts == counts.max(axis=1, keepdims=True))
-        ends = np.array(self.edges)
-        lower = ends[stands.argmax(axis=1)]
-        upper = ends[stands.shape[1] - stands[:, ::-1].argmax(axis=1)]
-        return [self._output("lower", lower, limit), self._output("upper", upper, limit)]
+        rungs = np.array(self.edges)
+        lower = rungs[stands.argmax(axis=1)]
+        upper = rungs[stands.shape[1] - stands[:, ::-1].argmax(axis=1)]
+        error = np.full(len(counts), 2 * limit)
+        return [
+            Output(end, "quantile", found, error, f"{end}_rank_error", (part.words,))
+            for end, found in zip(_ENDS, (lower, upper), strict=True)
+        ]
 
-    def _output(self, end: str, values: Any, limit: float) -> Output:
-        return Output(
-            name=end,
-            kind="quantile",
-            values=values,
-            error=np.full(len(values), 2 * limit),
-            error_name=f"{end}_rank_error",
-            sources=(self.part.words,),
-        )
-
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """A rung with more rows than this is nearly always noticed."""
         width = 2 * self._limit(bought)
-        return [Expected(end, width, "rows per rung") for end in ("lower", "upper")]
+        return [Expected(end, width, "rows per rung") for end in _ENDS]
 
-    def _limit(self, bought: Mapping[Part, Purchase]) -> float:
+    def _limit(self, bought: Bought) -> float:
         """What the noise of all empty rungs stays below, except one time in a thousand."""
-        noise = bought[self.part]
-        assert isinstance(noise, AddedNoise)
-        return math.ceil(noise.mechanism.error(1 - _FALSE / self.part.bins.size))
+        (part,) = self.parts
+        return math.ceil(added_noise(bought, part).mechanism.error(1 - _FALSE / part.size))

@@ -2,78 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.hints import spelled
 from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
+    Bought,
+    Bounded,
     ColumnLike,
     Expected,
-    Noisy,
     Output,
-    read_bounds,
-    read_number,
-    read_weight,
+    Values,
+    added_noise,
+    as_floats,
     value_total,
 )
-from discreet.query.expressions import Typed
-from discreet.query.purchase import AddedNoise, Counted, Counting, Part, Purchase, ValueSum
-from discreet.query.schema import Schema
+from discreet.query.measures import Total
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(Bounded):
     """The sum of values, each clamped to its bounds."""
 
-    column: ColumnLike | Typed
-    bounds: tuple[Fraction, Fraction]
-    weight: Fraction
-    label: str = ""
-    counts_rows = False
-    counted: tuple[Counted, ...] = ()
-
-    def resolve(self, schema: Schema) -> Sum:
-        """The aggregate with its column typed."""
-        value, label = read_number(self.column, schema, name="sum")
-        return replace(self, column=value, label=label)
+    kind = "sum"
+    noun = "sum"
 
     @property
-    def part(self) -> ValueSum:
-        """The part that must be bought."""
-        return ValueSum(value_total(self.column, self.bounds, centred=False), self.label)
-
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
+    def parts(self) -> tuple[Total]:
         """One sum."""
-        return (self.part,)
+        return (value_total(self.value, self.bounds, centred=False),)
 
-    def columns(self, name: str) -> list[tuple[str, str]]:
-        """One column."""
-        return [(name, f"{name}_error")]
-
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """The sum and its error, the same in each group."""
-        part = self.part
-        steps = noisy.values[part]
+        (total,) = self.parts
         # Whole numbers, unless they might need more than 64 bits: doubles then, whose rounding is
         # far below the noise.
-        whole = part.total.grid.exponent == 0 and not part.total.wide
-        values = steps if whole else steps.astype(np.float64) * float(part.step)
-        bought = noisy.bought[part]
-        assert isinstance(bought, AddedNoise)
-        errors = np.full(len(steps), bought.error)
-        return [Output(name, "sum", values, errors, f"{name}_error", (part.words,), integer=whole)]
+        whole = total.grid.exponent == 0 and not total.wide
+        found = values[total] if whole else as_floats(values, total)
+        errors = np.full(len(found), added_noise(bought, total).error)
+        return [Output(name, "sum", found, errors, f"{name}_error", (total.words,), integer=whole)]
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error, which is the same for groups of any size."""
-        noise = bought[self.part]
-        assert isinstance(noise, AddedNoise)
-        return [Expected(name, noise.error, f"of {self.label}")]
+        error = added_noise(bought, self.parts[0]).error
+        return [Expected(name, error, f"of {self.value.words}")]
 
 
 @spelled
@@ -95,4 +69,4 @@ def sum(  # the field's name
     >>> sum("days", bounds=(0, 60)).bounds
     (Fraction(0, 1), Fraction(60, 1))
     """
-    return Sum(column, read_bounds(bounds, name="sum"), read_weight(weight))
+    return Sum.of(column, bounds, weight)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 
@@ -13,145 +10,119 @@ from discreet.hints import spelled
 from discreet.mechanisms.ratio_error import std_error, variance_error
 from discreet.numeric.exact import Number
 from discreet.query.aggregates.aggregate import (
+    Bought,
+    Bounded,
     ColumnLike,
     Expected,
-    Noisy,
     Output,
-    Ratio,
+    Values,
+    added_noise,
     as_floats,
-    read_bounds,
+    count_part,
+    expected_ratio_error,
+    ratio,
     read_count,
-    read_number,
-    read_weight,
     value_total,
 )
 from discreet.query.expressions import Typed
-from discreet.query.measures import FINE_BITS, Total, choose_grid
-from discreet.query.purchase import Counted, Counting, Part, Purchase, ValueSum
-from discreet.query.schema import Schema, Type
+from discreet.query.measures import FINE_BITS, Total
 
 _EACH = 0.975  # of the two errors, so that both hold with 95 %
 
 
 @dataclass(frozen=True)
-class Spread:
-    """The variance of values, each clamped to its bounds, or its root."""
+class Variance(Bounded):
+    """The variance of values, each clamped to its bounds."""
 
-    column: ColumnLike | Typed
-    bounds: tuple[Fraction, Fraction]
-    weight: Fraction
-    kind: Literal["variance", "std"]
-    label: str = ""
-    counts_rows = False
-
-    def resolve(self, schema: Schema) -> Spread:
-        """The aggregate with its column typed."""
-        value, label = read_number(self.column, schema, name=self.kind)
-        return replace(self, column=value, label=label)
+    kind = "variance"
+    noun = "variance"
 
     @property
-    def counted(self) -> tuple[Counted, ...]:
-        """The value that must be present for a row to count."""
-        assert isinstance(self.column, Typed)
-        return (Counted(self.column, self.label),)
+    def parts(self) -> tuple[Total, Total]:
+        """The sum of distances from the middle, which a mean of the same column shares, and the sum
+        of their squares, each reduced by half of the largest, so that a row moves it by half as
+        much."""
+        total = value_total(self.value, self.bounds, centred=True)
+        shift = max(2 * total.grid.largest.bit_length() - FINE_BITS, 0)  # to 2^30 steps at most
+        square = replace(total, squared=True, shift=shift)
+        return total, replace(square, offset=square.largest_square // 2)
 
     @property
-    def total(self) -> ValueSum:
-        """The sum of distances from the middle, which a mean of the same column shares."""
-        return ValueSum(value_total(self.column, self.bounds, centred=True), self.label)
+    def counts(self) -> tuple[Typed]:
+        """The rows with a value."""
+        return (self.value,)
 
-    @property
-    def squares(self) -> ValueSum:
-        """The sum of squared distances from the middle, each reduced by half of the largest
-        square, so that a row moves it by half as much."""
-        assert isinstance(self.column, Typed)
-        whole = self.column.type is Type.INTEGER
-        grid = choose_grid(self.bounds, whole=whole, centred=True)
-        shift = max(2 * grid.largest.bit_length() - FINE_BITS, 0)  # back to 2^30 steps at most
-        square = Total(self.column, grid, squared=True, shift=shift)
-        return ValueSum(replace(square, offset=square.largest_square // 2), self.label)
-
-    def parts(self, counting: Counting) -> tuple[Part, ...]:
-        """Two sums and a count."""
-        return (self.total, self.squares, counting.present(self.counted[0]))
-
-    def columns(self, name: str) -> list[tuple[str, str]]:
-        """One column."""
-        return [(name, f"{name}_error")]
-
-    def outputs(self, name: str, noisy: Noisy, counting: Counting) -> list[Output]:
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """mean of squares − square of mean, within what the bounds allow."""
-        total, squares, counted = self.parts(counting)
-        first, second = self._ratios(noisy.bought, counted)
-        counts = np.asarray(read_count(noisy, counted, everything=False), np.float64)
-        sums = as_floats(noisy.values[total], self.total)
-        square_sums = as_floats(noisy.values[squares], self.squares)
-        m = first.value(sums, counts)
-        most = self._most
-        variance = np.clip(self._offset + second.value(square_sums, counts) - m**2, 0.0, most)
+        (total, squares), counted = self.parts, count_part(bought, self.value)
+        counts = np.asarray(read_count(bought, values, self.value), np.float64)
+        sums, square_sums = as_floats(values, total), as_floats(values, squares)
+        offset = float(squares.offset * squares.step)
+        found = offset + ratio(squares, square_sums, counts) - ratio(total, sums, counts) ** 2
         error = variance_error(
             sums,
             square_sums,
             counts,
-            scale_s1=float(first.sum_noise.size),
-            scale_s2=float(second.sum_noise.size),
-            scale_n=float(first.count_noise.size),
-            half_width=first.half,
-            noise=first.sum_noise.noise,
-            step1=float(self.total.step),
-            step2=float(self.squares.step),
+            scale_s1=float(added_noise(bought, total).size),
+            scale_s2=float(added_noise(bought, squares).size),
+            scale_n=float(added_noise(bought, counted).size),
+            half_width=total.half,
+            noise=added_noise(bought, total).noise,
+            step1=float(total.step),
+            step2=float(squares.step),
         )
-        error = np.minimum(error + self._rounding, most)
-        if self.kind == "std":
-            error = std_error(variance, error, half_width=first.half)
-            variance, most = np.sqrt(variance), first.half
+        error = np.minimum(error + float(squares.rounding), self._most)
         return [
             Output(
                 name=name,
                 kind=self.kind,
-                values=variance,
+                values=np.clip(found, 0.0, self._most),
                 error=error,
                 error_name=f"{name}_error",
                 sources=(total.words, squares.words, counted.words),
-                bounds=(0.0, most),
+                bounds=(0.0, self._most),
             )
         ]
 
-    def expected(
-        self, name: str, bought: Mapping[Part, Purchase], counting: Counting, size: int
-    ) -> list[Expected]:
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error for a group of this size whose values are spread evenly over the bounds."""
-        first, second = self._ratios(bought, counting.present(self.counted[0]))
+        first, second = (expected_ratio_error(bought, part, size, _EACH) for part in self.parts)
         # |a − b² − (A − B²)| ≤ |a − A| + |b² − B²|, and here B = 0
-        error = second.expected(size, _EACH) + first.expected(size, _EACH) ** 2
-        error = min(error + self._rounding, self._most)
-        if self.kind == "std":
-            error = float(std_error(first.half**2 / 3, error, half_width=first.half))
-        square = "²" if self.kind == "variance" else ""
-        return [Expected(name, error, f"of {self.label}{square}", by_size=True)]
-
-    def _ratios(self, bought: Mapping[Part, Purchase], counted: Part) -> tuple[Ratio, Ratio]:
-        return Ratio.of(bought, self.total, counted), Ratio.of(bought, self.squares, counted)
-
-    @property
-    def _offset(self) -> float:
-        return float(self.squares.total.offset * self.squares.step)
+        error = min(second + first**2 + float(self.parts[1].rounding), self._most)
+        return [Expected(name, error, f"of {self.value.words}²", by_size=True)]
 
     @property
     def _most(self) -> float:
         lower, upper = self.bounds
         return float((upper - lower) / 2) ** 2
 
-    @property
-    def _rounding(self) -> float:
-        """How far the square of a rounded value may be from that of the value itself."""
-        return float(self.squares.rounding)
+
+@dataclass(frozen=True)
+class StandardDeviation(Variance):
+    """The root of the variance, from the same parts."""
+
+    kind = "std"
+    noun = "standard deviation"
+
+    def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
+        """The root, within what the bounds allow."""
+        (one,) = super().outputs(name, bought, values)
+        half = self.parts[0].half
+        error = std_error(one.values, one.error, half_width=half)
+        return [replace(one, values=np.sqrt(one.values), error=error, bounds=(0.0, half))]
+
+    def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
+        """The error for a group of this size whose values are spread evenly over the bounds."""
+        (one,) = super().expected(name, bought, size)
+        half = self.parts[0].half
+        error = float(std_error(half**2 / 3, one.error, half_width=half))
+        return [replace(one, error=error, unit=f"of {self.value.words}")]
 
 
 @spelled
 def variance(
     column: ColumnLike, *, bounds: tuple[Number, Number] | None = None, weight: Number = 1
-) -> Spread:
+) -> Variance:
     """The variance of a column (over n, not n − 1), each value clamped to ``bounds``.
 
     Missing values are left out. Computed from noisy sums of values and of squares and from a noisy
@@ -166,13 +137,13 @@ def variance(
     >>> variance("days", bounds=(0, 60)).kind
     'variance'
     """
-    return Spread(column, read_bounds(bounds, name="variance"), read_weight(weight), "variance")
+    return Variance.of(column, bounds, weight)
 
 
 @spelled
 def std(
     column: ColumnLike, *, bounds: tuple[Number, Number] | None = None, weight: Number = 1
-) -> Spread:
+) -> StandardDeviation:
     """The standard deviation of a column: the root of ``variance``, for the same price.
 
     ``column``, ``bounds`` and ``weight`` are as in ``variance``.
@@ -180,4 +151,4 @@ def std(
     >>> std("days", bounds=(0, 60)).kind
     'std'
     """
-    return Spread(column, read_bounds(bounds, name="std"), read_weight(weight), "std")
+    return StandardDeviation.of(column, bounds, weight)
