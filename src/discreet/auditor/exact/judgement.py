@@ -34,8 +34,6 @@ from discreet.numeric.balls import ball, lower, precision, sharp, upper
 if TYPE_CHECKING:
     from flint import arb
 
-    from discreet.guarantees import Guarantee
-
 
 @dataclass(frozen=True)
 class Judgement:
