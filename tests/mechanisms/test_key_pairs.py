@@ -123,13 +123,13 @@ def test_what_an_account_and_a_group_are_told():
     """A part that always holds, a chance that it does not, and both for ten people. Catches a
     group for which a key that nobody else holds is as rare as for one."""
     laplace = dp.KeyThreshold(epsilon=1, delta="1e-6", rule="laplace").guarantee
-    part, failing = laplace.split
+    part, failing = laplace._split
     assert part == Pure(1)
     assert Fraction(1, 10**7) < failing <= Fraction(1, 10**6)
     gaussian = dp.KeyThreshold(epsilon=1, delta="1e-6", max_groups=4, rule="gaussian").guarantee
-    assert isinstance(gaussian.split[0], GDP)
+    assert isinstance(gaussian._split[0], GDP)
     optimal = dp.KeyThreshold(epsilon=1, delta="1e-6").guarantee
-    part, failing = optimal.split
+    part, failing = optimal._split
     assert Fraction(999, 1000) < part.epsilon0 <= 1 + Fraction(1, 2**50)
     assert failing <= Fraction(1, 10**6)
     for rule, groups in (("optimal", 1), ("optimal", 2), ("gaussian", 1), ("gaussian", 2)):

@@ -472,9 +472,10 @@ def simplest(
     starts: Mapping[bool, Start] | None = None,
 ) -> Guarantee:
     """A single notion if that is possible, else a composition; an empty list gives Pure(0)."""
-    closed = {type(g) for g in counts if isinstance(g, Notion) and g.closed}
-    for notion in sorted(closed, key=lambda one: one.kind):
-        alike = [g for g in counts if isinstance(g, notion)]
+    for notion in sorted({type(g) for g in counts}, key=lambda kind: kind.__name__):
+        if not (issubclass(notion, Notion) and notion.closed):
+            continue
+        alike = [g for g in counts if type(g) is notion]
         if len(alike) > 1 or counts[alike[0]] > 1:
             amount = _sum_up([g.amount * counts.pop(g) for g in alike])
             counts[notion(bound_up(notion.of_amount(amount).value))] = 1

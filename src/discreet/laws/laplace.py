@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from discreet.laws.value import HALF, GridLaw, Value, at_place, exact_value
-from discreet.numeric.balls import ball, sharp, upper
-from discreet.numeric.exact import Number, integer, positive
+from discreet.laws.value import GridLaw, Value, at_place, exact_value
+from discreet.numeric.balls import ball, least_half_width, sharp, upper
+from discreet.numeric.exact import Number, integer, positive, probability
 
 if TYPE_CHECKING:
     from flint import arb
@@ -109,6 +110,19 @@ class DiscreteLaplace(GridLaw):
         """2r/(1 − r)² = 1/(2·sinh²(1/(2t))), rounded up."""
         return upper(sharp(lambda: 1 / (2 * ball(1 / (2 * self.scale)).sinh() ** 2)))
 
-    def _tail(self, z: Fraction) -> arb:
-        """P(X − c ≥ d) = r^d/(1 + r) for d = z + ½ ≥ 1, a geometric sum."""
-        return ball(-(z + HALF) / self.scale).exp() / (1 + ball(-1 / self.scale).exp())
+    # Places are counted in half steps here: whole numbers are quicker than fractions.
+
+    def tail(self, confidence: Number) -> int:
+        """The least w with P(|X − c| ≤ w) ≥ confidence."""
+        sure = probability(confidence, name="confidence")
+        return least_half_width(lambda w: 2 * self._tail(2 * w + 1), sure)
+
+    def _start(self, x: Value, name: str) -> int:
+        return 2 * (ceil(exact_value(x, name=name)) - self.center) - 1
+
+    def _end(self, x: Value, name: str) -> int:
+        return 2 * (floor(exact_value(x, name=name)) - self.center) + 1
+
+    def _tail(self, z: Fraction | int) -> arb:
+        """P(X − c ≥ d) = r^d/(1 + r) for d = (z + 1)/2 ≥ 1, a geometric sum."""
+        return ball(-(z + 1) / (2 * self.scale)).exp() / (1 + ball(-1 / self.scale).exp())

@@ -114,17 +114,21 @@ def between(start: Fraction | None, end: Fraction | None, *, rate: Fraction | in
     e^(−x/b)/2 for x ≥ 0 and 1 − e^(x/b)/2 below.
     """
 
-    def tail(place: Fraction, knot: Fraction, above: bool) -> Terms:
+    def sides(place: Fraction, knot: Fraction, above: bool) -> tuple[Terms, Terms]:
+        """The tail, and what it lacks to 1."""
         half = ball(-abs(knot - place) * rate).exp() / 2
-        return {-rate: half} if _passed(place, knot, above) else {0: ball(1), rate: -half}
+        if _passed(place, knot, above):
+            return {-rate: half}, {0: ball(1), -rate: -half}
+        return {0: ball(1), rate: -half}, {rate: half}
 
     def factor(knot: Fraction, above: bool) -> Terms:
-        terms: dict[Fraction | int, arb] = {0: ball(1)}
-        if start is not None:
-            terms = dict(tail(start, knot, above))
-        for k, c in ({} if end is None else tail(end, knot, above)).items():
+        if start is None:
+            assert end is not None
+            return sides(end, knot, above)[1]
+        terms = dict(sides(start, knot, above)[0])
+        for k, c in ({} if end is None else sides(end, knot, above)[0]).items():
             terms[k] = terms.get(k, ball(0)) - c
-        return {k: c for k, c in terms.items() if not c.is_zero()}
+        return terms
 
     return factor
 

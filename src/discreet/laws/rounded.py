@@ -74,7 +74,7 @@ class RoundedLaplace(GridLaw):
         """Var(X), rounded up; near 2t² + step²/12."""
         return upper(sharp(self._variance))
 
-    def _tail(self, z: Fraction) -> arb:
+    def _tail(self, z: Fraction | int) -> arb:
         return ball(-z / self.scale).exp() / 2
 
     def _variance(self) -> arb:
@@ -134,7 +134,7 @@ class RoundedGaussian(GridLaw):
         moments = _variance_by_cells if spread < HALF else _variance_by_waves
         return upper(sharp(lambda: moments(offset, spread) * ball(self.step) ** 2))
 
-    def _tail(self, z: Fraction) -> arb:
+    def _tail(self, z: Fraction | int) -> arb:
         return upper_normal(z / self.sigma)
 
 

@@ -82,7 +82,7 @@ class GridLaw(DiscreteLaw):
     step: Fraction | int
 
     @abstractmethod
-    def _tail(self, z: Fraction) -> arb:
+    def _tail(self, z: Fraction | int) -> arb:
         """P(Z ≥ z) for z ≥ 0, where a cell begins."""
 
     def mass(self, outcome: Value) -> arb:
@@ -106,10 +106,8 @@ class GridLaw(DiscreteLaw):
 
     def tail(self, confidence: Number) -> Any:
         """The least multiple w of the step with P(|X − centre| ≤ w) ≥ confidence."""
-        sure, position = (
-            probability(confidence, name="confidence"),
-            Fraction(self.center) / self.step,
-        )
+        sure = probability(confidence, name="confidence")
+        position = Fraction(self.center) / self.step
         right = (floor(position) + HALF - position) * self.step
         left = (position - ceil(position) + HALF) * self.step
 
@@ -125,19 +123,19 @@ class GridLaw(DiscreteLaw):
         position = Fraction(self.center) / self.step
         return position - floor(position + HALF)
 
-    def _start(self, x: Value, name: str) -> Fraction:
+    def _start(self, x: Value, name: str) -> Fraction | int:
         """Where the first cell from x on begins, seen from the centre."""
         return (ceil(exact_value(x, name=name) / self.step) - HALF) * self.step - self.center
 
-    def _end(self, x: Value, name: str) -> Fraction:
+    def _end(self, x: Value, name: str) -> Fraction | int:
         """Where the last cell up to x ends."""
         return (floor(exact_value(x, name=name) / self.step) + HALF) * self.step - self.center
 
-    def _beyond(self, z: Fraction) -> arb:
+    def _beyond(self, z: Fraction | int) -> arb:
         """P(Z ≥ z) for z of either sign."""
         return self._tail(z) if z >= 0 else 1 - self._tail(-z)
 
-    def _between(self, a: Fraction, b: Fraction) -> arb:
+    def _between(self, a: Fraction | int, b: Fraction | int) -> arb:
         """P(a ≤ Z < b), mirrored so that probabilities near 1 are not subtracted."""
         if a >= b:
             return ball(0)
