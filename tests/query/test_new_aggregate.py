@@ -66,7 +66,7 @@ class HalfSum(Aggregate):
         (total,) = self.parts
         halves = as_floats(values, total) / 2
         errors = np.full(len(halves), added_noise(bought, total).error / 2)
-        return [Output(name, "half sum", halves, errors, f"{name}_error", (total.words,))]
+        return [Output(name, "half sum", halves, errors, (total.words,))]
 
     def expected(self, name, bought, size):
         error = added_noise(bought, self.parts[0]).error / 2

@@ -439,7 +439,8 @@ def _query(
     resolved = [one.together(typed_ones) for one in typed_ones]
     columns = [*taken]
     for name, one in zip(aggregates, resolved, strict=True):
-        columns += (column for pair in one.columns(name) for column in pair)
+        for made in one.names(name):
+            columns += (made, f"{made}_{one.error_of}error")
         check(len(columns) // 2, COLUMNS, name="an answer", what="columns", hint=_FEWER)
     twice = sorted(column for column, times in Counter(columns).items() if times > 1)
     check_steps(table.steps, *(one.column for one in resolved))

@@ -40,14 +40,17 @@ class Output:
     kind: str
     values: Any
     error: Any  # an array like `values`
-    error_name: str
-    sources: tuple[
-        str, ...
-    ]  # the noise it was made from: columns that share some are not independent
+    sources: tuple[str, ...]  # its noise: columns that share some are not independent
     integer: bool = False
     bounds: tuple[float, float] | None = None
     of: str | None = None  # the aggregate, where it has several columns
     listed: Any = None  # an Arrow array that `values` are indices into, where they are choices
+    error_of: str = ""  # what the error is of, if not of the value: "rank_" or "count_"
+
+    @property
+    def error_name(self) -> str:
+        """The name of its error column."""
+        return f"{self.name}_{self.error_of}error"
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ class Aggregate(ABC):
 
     column: ColumnLike | Typed | None
     weight: Fraction  #: how much of the spend it gets, relative to those of other aggregates
+    error_of = ""  #: what its errors are of, if not of the values: "rank_" or "count_"
     binned = False  #: does each group have many numbers, which are a query of their own?
 
     # -- as it is asked ----------------------------------------------------------------------------
@@ -206,9 +210,9 @@ class Aggregate(ABC):
 
     # -- as it is answered -------------------------------------------------------------------------
 
-    def columns(self, name: str) -> list[tuple[str, str]]:
-        """The names of its columns, each with the name of its error column."""
-        return [(name, f"{name}_error")]
+    def names(self, name: str) -> list[str]:
+        """The names of its columns."""
+        return [name]
 
     @abstractmethod
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:

@@ -90,6 +90,7 @@ class Commonest(Aggregate):
     candidates: tuple[Any, ...]
     weight: Fraction
     kind = "top k"
+    error_of = "count_"
     binned = True
 
     @property
@@ -153,9 +154,9 @@ class Commonest(Aggregate):
         """One private choice."""
         return (CommonestChoice(CategoryBins(self.value, self.candidates), self.k),)
 
-    def columns(self, name: str) -> list[tuple[str, str]]:
-        """One column per rank, with how far behind the best it may be."""
-        return [(column, f"{column}_count_error") for column in self._names(name)]
+    def names(self, name: str) -> list[str]:
+        """One column per rank."""
+        return [name] if self.k == 1 else [f"{name}_{rank}" for rank in range(1, self.k + 1)]
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """One column per rank."""
@@ -168,26 +169,23 @@ class Commonest(Aggregate):
                 values=chosen[:, rank],
                 listed=listed_array(self.value, self.candidates),
                 error=np.full(len(chosen), errors[rank]),
-                error_name=f"{column}_count_error",
+                error_of=self.error_of,
                 sources=(part.words,),
             )
-            for rank, column in enumerate(self._names(name))
+            for rank, column in enumerate(self.names(name))
         ]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """How many rows fewer than the commonest a chosen value may have."""
         return [
             Expected(column, float(error), "rows fewer than the best")
-            for column, error in zip(self._names(name), self._errors(bought), strict=True)
+            for column, error in zip(self.names(name), self._errors(bought), strict=True)
         ]
 
     def _errors(self, bought: Bought) -> Any:
         chooser = bought[self.parts[0]]
         assert isinstance(chooser, Chooser)
         return chooser.errors()
-
-    def _names(self, name: str) -> list[str]:
-        return [name] if self.k == 1 else [f"{name}_{rank}" for rank in range(1, self.k + 1)]
 
 
 @spelled

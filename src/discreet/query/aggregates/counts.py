@@ -72,7 +72,7 @@ class Count(Aggregate):
         found = read_count(bought, values, value)
         errors = np.full(len(found), count_error(bought, value))
         words = count_part(bought, value).words
-        return [Output(name, "count", found, errors, f"{name}_error", (words,), integer=True)]
+        return [Output(name, "count", found, errors, (words,), integer=True)]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error, which is the same for groups of any size."""
@@ -112,7 +112,7 @@ class CountUnits(Aggregate):
         (part,) = self.parts
         errors = np.full(len(values[part]), added_noise(bought, part).error)
         found = values[part]
-        return [Output(name, "count", found, errors, f"{name}_error", (part.words,), integer=True)]
+        return [Output(name, "count", found, errors, (part.words,), integer=True)]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error, which is the same for groups of any size."""

@@ -89,9 +89,12 @@ class Histogram(Aggregate):
             return (EdgeBins(self.value, tuple(map(float, self.edges))),)
         return (CategoryBins(self.value, self.categories),)
 
-    def columns(self, name: str) -> list[tuple[str, str]]:
+    def names(self, name: str) -> list[str]:
         """One column per bin."""
-        return [(column, f"{column}_error") for column in self._names(name)]
+        if not self.edges:
+            return [f"{name}_{category}" for category in self.categories]
+        ends = [f"{float(edge):g}" for edge in self.edges]
+        return [f"{name}_{low}_to_{high}" for low, high in pairwise(ends)]
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """One column per bin."""
@@ -104,23 +107,16 @@ class Histogram(Aggregate):
                 kind="bin",
                 values=counts[:, i],
                 error=errors,
-                error_name=f"{column}_error",
                 sources=(f"{part.words}, bin {i}",),
                 integer=True,
                 of=name,
             )
-            for i, column in enumerate(self._names(name))
+            for i, column in enumerate(self.names(name))
         ]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error, which is the same for each bin of each group."""
         return [Expected(f"{name}_…", added_noise(bought, self.parts[0]).error, "rows")]
-
-    def _names(self, name: str) -> list[str]:
-        if not self.edges:
-            return [f"{name}_{category}" for category in self.categories]
-        ends = [f"{float(edge):g}" for edge in self.edges]
-        return [f"{name}_{low}_to_{high}" for low, high in pairwise(ends)]
 
 
 @spelled

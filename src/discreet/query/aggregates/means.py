@@ -57,7 +57,6 @@ class Mean(Bounded):
                 kind="mean",
                 values=np.clip(middle + ratio(total, sums, counts), lower, upper),
                 error=ratio_error(bought, total, sums, counts),
-                error_name=f"{name}_error",
                 sources=(total.words, count_part(bought, self.value).words),
                 bounds=(lower, upper),
             )

@@ -117,6 +117,7 @@ class Quantile(Aggregate):
     several: bool  # one column per probability, named after it
     others: tuple[Fraction, ...] = ()  # of the same column, bought together with these
     kind = "quantile"
+    error_of = "rank_"
     binned = True
 
     @property
@@ -203,9 +204,9 @@ class Quantile(Aggregate):
             )
         return Grid(exponent, low, high)
 
-    def columns(self, name: str) -> list[tuple[str, str]]:
-        """One column per probability, with its error in ranks."""
-        return [(column, f"{column}_rank_error") for column, _ in self._names(name)]
+    def names(self, name: str) -> list[str]:
+        """One column per probability."""
+        return [f"{name}_{float(p):g}" for p in self.probabilities] if self.several else [name]
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """The chosen grid points, and how far their ranks may be off."""
@@ -218,18 +219,19 @@ class Quantile(Aggregate):
                 kind="quantile",
                 values=self._points(chosen[:, part.probabilities.index(p)]),
                 error=np.full(len(chosen), errors[p]),
-                error_name=f"{column}_rank_error",
+                error_of=self.error_of,
                 sources=(part.words,),
                 integer=self._whole,
                 bounds=(float(self.bounds[0]), float(self.bounds[1])),
             )
-            for column, p in self._names(name)
+            for column, p in zip(self.names(name), self.probabilities, strict=True)
         ]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error in ranks, which depends on the group's size only with three or more."""
         errors, by_size = self._errors(bought, size), self.part.width > _TIELESS
-        return [Expected(column, errors[p], "ranks", by_size) for column, p in self._names(name)]
+        names = zip(self.names(name), self.probabilities, strict=True)
+        return [Expected(column, errors[p], "ranks", by_size) for column, p in names]
 
     def notes(self, bought: Bought) -> Iterator[str]:
         """Whether the ranks are known."""
@@ -267,11 +269,6 @@ class Quantile(Aggregate):
             return 1
         largest = int(read_count(bought, values, None).max(initial=0))
         return max(1, math.ceil(largest + count_error(bought, None)))
-
-    def _names(self, name: str) -> list[tuple[str, Fraction]]:
-        if not self.several:
-            return [(name, self.probabilities[0])]
-        return [(f"{name}_{float(p):g}", p) for p in self.probabilities]
 
     def _points(self, indices: Any) -> Any:
         grid = self.grid

@@ -41,6 +41,7 @@ class Range(Aggregate):
 
     column: ColumnLike | Typed
     kind = "range"
+    error_of = "rank_"
     binned = True
     weight = Fraction(1)
 
@@ -75,9 +76,9 @@ class Range(Aggregate):
         """How many rows are on each rung."""
         return (EdgeBins(self.value, self.edges),)
 
-    def columns(self, name: str) -> list[tuple[str, str]]:
+    def names(self, name: str) -> list[str]:
         """One column for each end."""
-        return [(end, f"{end}_rank_error") for end in _ENDS]
+        return list(_ENDS)
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
         """The outer ends of the outermost rungs that stand out, or of the highest one."""
@@ -89,7 +90,7 @@ class Range(Aggregate):
         upper = rungs[stands.shape[1] - stands[:, ::-1].argmax(axis=1)]
         error = np.full(len(counts), 2 * limit)
         return [
-            Output(end, "quantile", found, error, f"{end}_rank_error", (part.words,))
+            Output(end, "quantile", found, error, (part.words,), error_of=self.error_of)
             for end, found in zip(_ENDS, (lower, upper), strict=True)
         ]
 

@@ -42,7 +42,7 @@ class Sum(Bounded):
         whole = total.grid.exponent == 0 and not total.wide
         found = values[total] if whole else as_floats(values, total)
         errors = np.full(len(found), added_noise(bought, total).error)
-        return [Output(name, "sum", found, errors, f"{name}_error", (total.words,), integer=whole)]
+        return [Output(name, "sum", found, errors, (total.words,), integer=whole)]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
         """The error, which is the same for groups of any size."""

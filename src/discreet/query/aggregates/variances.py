@@ -78,7 +78,6 @@ class Variance(Bounded):
                 kind=self.kind,
                 values=np.clip(found, 0.0, self._most),
                 error=error,
-                error_name=f"{name}_error",
                 sources=(total.words, squares.words, counted.words),
                 bounds=(0.0, self._most),
             )
