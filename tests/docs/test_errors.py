@@ -2,6 +2,7 @@
 
 import datetime
 import inspect
+import json
 import re
 import warnings
 from pathlib import Path
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.cli.failures import CODES, MEANINGS, document_of
+from discreet.cli.failures import CODES, MEANINGS, document_of, in_toml
 from discreet.cli.main import main
 from discreet.errors import DiscreetError
 
@@ -401,6 +402,104 @@ def test_the_shell_says_the_same(
     assert wanted in told
     assert "Traceback" not in told
     assert not re.search(r"\bdp\.|lambda|\(str\)", told)
+
+
+# What each mistake said before errors became data, in the words of each front end: `{}` is the
+# folder. A sentence is still the same, or listed below with what is better about it now.
+SENTENCES = Path(__file__).parent / "sentences.json"
+BEFORE: dict[str, dict[str, str]] = json.loads(SENTENCES.read_text(encoding="utf-8"))
+IMPROVED: dict[tuple[str, str], tuple[str, str]] = {}
+
+
+# Questions in TOML that make no sense.
+TOML = """
+kind = "yes_no"; name = "a"; text = "A?"
+kind = "yes_no"; name = "a"; text = "A?"; truth = 2
+kind = "yes_no"; name = "a"; text = "A?"; truth = "half"
+kind = "yes_no"; name = "a"; text = "A?"; truth = 0.5; epsilon = 1
+kind = "yes_no"; name = "a"; text = "A?"; truth = 0.5; permanent = "yes"
+kind = "yes_no"; name = "a b"; text = "A?"; truth = 0.5
+kind = "yes_no"; name = "a"; text = 3; truth = 0.5
+kind = "yes_no"; name = "a"; text = "A?"; thruth = 0.5
+kind = "Yes"; name = "a"; text = "A?"; truth = 0.5
+kind = "choose_one"; name = "a"; text = "A?"; options = ["x"]; epsilon = 1
+kind = "choose_one"; name = "a"; text = "A?"; options = "xy"; epsilon = 1
+kind = "choose_one"; name = "a"; text = "A?"; options = ["x", "x"]; epsilon = 1
+kind = "choose_one"; name = "a"; text = "A?"; options = ["x", "y"]; epsilon = 1; mechanism = "z"
+kind = "choose_one"; name = "a"; text = "A?"; options = ["x", "y"]; truth = 0.5; mechanism = "unary"
+kind = "choose_any"; name = "a"; text = "A?"; options = ["x", "y"]; epsilon = 1; mechanism = "unary"
+kind = "choose_any"; name = "a"; text = "A?"; options = ["x", "y"]; epsilon = 1; most = 3
+kind = "number"; name = "a"; text = "A?"; bounds = [9, 0]; epsilon = 1
+kind = "number"; name = "a"; text = "A?"; bounds = 9; epsilon = 1
+kind = "number"; name = "a"; text = "A?"; epsilon = 1
+kind = "number"; name = "a"; text = "A?"; bounds = [0, 9]; step = 2; epsilon = 1
+"""
+QUESTIONS = TOML.strip().splitlines()
+
+
+def sentences(error: BaseException, folder: Path) -> dict[str, str]:
+    """The error in the words of Python and of the command line."""
+    told = {"python": f"{type(error).__name__}: {error}"}
+    if isinstance(error, DiscreetError):
+        told["shell"] = document_of(error)["error"]["message"]
+    return {front: text.replace(str(folder), "{}") for front, text in told.items()}
+
+
+def toml_sentence(question: str) -> str:
+    """What a questionnaire with this question is refused with."""
+    lines = question.replace("; ", "\n")
+    with pytest.raises(dp.InvalidArgument) as caught:
+        dp.survey.Questionnaire.from_toml(f'title = "Health"\n[[question]]\n{lines}\n')
+    return str(in_toml(caught.value, "health.toml"))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_questionnaire_says_what_it_said(question: str) -> None:
+    """Catches an argument of Python where a key of TOML is meant."""
+    before = BEFORE[question]["toml"]
+    now, _ = IMPROVED.get((question, "toml"), (before, "the same"))
+    assert toml_sentence(question) == now
+
+
+@pytest.mark.parametrize("mistake", [mistake for _, mistake in CASES])
+def test_a_mistake_says_what_it_said(
+    mistake: str, world: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a sentence that lost a word, or an argument of Python in another front end."""
+    monkeypatch.chdir(world["folder"])
+    with warnings.catch_warnings(), pytest.raises(Exception) as caught:
+        warnings.simplefilter("ignore")
+        eval(mistake, dict(world))
+    for front, text in sentences(caught.value, world["folder"]).items():
+        before = BEFORE[mistake][front]
+        now, reason = IMPROVED.get((mistake, front), (before, "the same"))
+        assert text == now
+        assert reason == "the same" or now != before
+
+
+@pytest.mark.parametrize("typed", SHELL)
+def test_the_shell_says_what_it_said(
+    typed: str,
+    world: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Catches a lost sentence, and a field that is missing in the document of an error."""
+    monkeypatch.chdir(world["folder"])
+    monkeypatch.setenv("COLUMNS", "1000")
+    main((*typed.split(), "--json"))
+    error = json.loads(capsys.readouterr().err.replace(str(world["folder"]), "{}"))["error"]
+    main(tuple(typed.split()))
+    told = capsys.readouterr().err.strip().replace(str(world["folder"]), "{}")
+    before = BEFORE[typed]
+    assert told == before["shell"]
+    assert error.items() >= json.loads(before["json"]).items()
+
+
+def test_every_sentence_is_compared() -> None:
+    """Catches a mistake that was added without its sentence, and reasons that nobody needs."""
+    assert set(BEFORE) == {mistake for _, mistake in CASES} | set(SHELL) | set(QUESTIONS)
+    assert all(front in BEFORE[mistake] for mistake, front in IMPROVED)
 
 
 def test_notes_reach_the_terminal() -> None:
