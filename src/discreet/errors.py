@@ -16,39 +16,377 @@
 No message contains a value from the data. All of them survive pickling, so that they cross
 process boundaries unchanged.
 
+An error is data: a `Code` to switch on, the parameter, what was expected, what was given, and the
+remedy. Its texts are plain, or a `Phrase` that refers to arguments and calls, so that each front
+end says it in its own words: `Words` are Python's, and a subclass has those of a command line.
+
 One warning is ours too: LooseBound (UserWarning), an upper bound that is wider than asked for.
 """
 
 from __future__ import annotations
 
+import json
+from ast import literal_eval
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from numbers import Number, Rational
+from string import Formatter
+from typing import Final, LiteralString, TypeAlias
 
 _SHOWN_CHARACTERS = 40
 _SHOWN_BITS = 512
 
 
+# -- codes -----------------------------------------------------------------------------------------
+
+
+class Code(StrEnum):
+    """What kind of error it is, for programs: stable, and coarser than the sentences.
+
+    >>> Code.BUDGET_EXCEEDED == "budget-exceeded", Code.NOT_FOUND.meaning
+    (True, 'no file, folder or ledger is there')
+    """
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> Code:
+        """A member that is its own text."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    INVALID_ARGUMENT = "invalid-argument", "a value that makes no sense here"
+    MISSING_ARGUMENT = "missing-argument", "something that has to be said was left out"
+    CONFLICTING_ARGUMENTS = "conflicting-arguments", "things were said that exclude each other"
+    UNKNOWN_NAME = "unknown-name", "no column, dataset, analyst or choice has this name"
+    NOT_FOUND = "not-found", "no file, folder or ledger is there"
+    NOT_INSTALLED = "not-installed", "a package that this needs is not installed"
+    REFUSED = "refused", "well formed, but it would break the promise"
+    BUDGET_EXCEEDED = "budget-exceeded", "it asks for more than is left of a budget"
+    NOTION_MISMATCH = "notion-mismatch", "the account cannot add up a cost of this notion, or a δ"
+    RELATION_MISMATCH = "relation-mismatch", "it protects another unit, or under another relation"
+    UNBOUNDED_SENSITIVITY = "unbounded-sensitivity", "no finite noise can hide one person"
+    ALREADY_THERE = "already-there", "it exists with other properties, which are never changed"
+    KEY_REUSED = "key-reused", "the idempotency key belongs to another question or charge"
+    UNANSWERED = "unanswered", "it was charged, and its answer is not stored, or not yet"
+    EXHAUSTED = "exhausted", "all the answers that were planned have been given"
+    NOT_SHARED = "not-shared", "what counts a budget in memory cannot be copied or sent elsewhere"
+    TOO_LARGE = "too-large", "more cells, values or nested parts than are offered"
+    UNSUPPORTED = "unsupported", "no theorem, version or system that is known here can do it"
+    LEDGER_DAMAGED = "ledger-damaged", "the ledger cannot be trusted: restore it"
+    ENGINE_FAILED = "engine-failed", "the database failed; what was charged stays charged"
+    ENTROPY_FAILED = "entropy-failed", "the operating system gave no randomness"
+    INTERNAL = "internal", "a bug in discreet: please report it"
+    # These are of the command line alone, which has errors that are not ours.
+    FILE_FAILED = "file-failed", "a file could not be read or written"
+    USAGE = "usage", "a command line that cannot be parsed"
+    INTERRUPTED = "interrupted", "the user interrupted it"
+
+
+# -- texts that each front end says in its own words -----------------------------------------------
+
+
+Literal: TypeAlias = bool | int | float | str | list[str] | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument, perhaps with a value: `create=True`, or `--create` in a shell."""
+
+    name: str
+    value: Literal | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call with named arguments: `.bound(max_rows=10)`, or `--max-rows 10` in a shell."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A column that is read as another type: `row.age.cast("real")`, or `--schema age=real`.
+    Without a name it is any column."""
+
+    column: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A value that somebody passed, and its type, which is noise to whoever typed it as text."""
+
+    text: str
+    type: str
+
+
+class Idiom(StrEnum):
+    """What each front end says in words of its own; these are Python's."""
+
+    ADD_ANALYST = "ledger.add_analyst(...), or discreet ledger, adds one"
+    ADD_DATASET = "ledger.add_dataset(...), or discreet ledger, adds one"
+    ADD_GROUP = "ledger.add_group(...), or discreet ledger, adds one"
+    BOUNDS = "bounds=(lower, upper)"
+    BOUGHT_BOUNDS = "; session.release_bounds buys them privately"
+    BUDGET = "budget=dp.Pure(3)"
+    CAP_GIVEN = "Leave the budget out to go on with it"
+    CAP_OF_APPROX = "for an (ε, δ) cap use Filter.from_epsilon_delta"
+    CAP_WITH_DELTA = "open a session with a budget such as dp.Approx(epsilon, delta)"
+    CAP_NOT_PURE = "open a session with a budget in ρ, μ or (ε, δ)"
+    CAP_WITH_SLACK = "open one with slack, or use what needs no delta"
+    CAST_TO_TEXT = 'cast one of them, as in .cast("text")'
+    CERTIFICATE = "read the file that certificate.save(path) wrote"
+    CLAIM = "claim=dp.Pure(1)"
+    COUNT = "count()"
+    DATABASE = "say dp.table(ibis.connect(address).table(name))"
+    DAY = "datetime.date(2026, 1, 31)"
+    EDGES = "edges=[0, 18, 65, 120]"
+    GROUPS = 'group_by("ward", keys=["A", "B"])'
+    KEY_FILE = "discreet.signing.create_key(path)"
+    MEMORY = 'memory=Memory("answers.json")'
+    NONE = "None"
+    NEW_DATASET = "create=True and a budget"
+    NULL = "row.x.is_null() or row.x.is_not_null()"
+    NUMBERS = '3, 0.1, "1/3", Fraction(1, 3) or Decimal("0.1")'
+    OTHER_DATASET = "use another ledger= or dataset="
+    PAIR = "a pair (lower, upper)"
+    SAME_TABLE = "open the table with the same"
+    TRUTH = "True or False"
+    UNIT = 'dp.table(..., unit="column")'
+    WAVES = "say waves= in the questionnaire"
+    YEAR = "take a number from the date first, as in .year()"
+    YES_OR_NO = "yes or no (True or False)"
+
+
+Part: TypeAlias = str | Argument | Call | Cast | Shown | Idiom
+
+
+class Words:
+    """The words of a front end: Python's. Another one overrides what it says differently."""
+
+    idioms: Mapping[Idiom, str] = {}
+
+    def parameter(self, name: str) -> str:
+        """What is wrong: the name of an argument, or a description."""
+        return name
+
+    def argument(self, one: Argument) -> str:
+        """As it is written in a call."""
+        return f"{one.name}={'' if one.value is None else literal(one.value)}"
+
+    def call(self, one: Call) -> str:
+        """With its arguments."""
+        return f"{one.name}({', '.join(map(self.argument, one.arguments))})"
+
+    def cast(self, one: Cast) -> str:
+        """How to read a column as another type."""
+        named = f"row.{one.column}" if one.column.isidentifier() else f'row["{one.column}"]'
+        return f'{named if one.column else ""}.cast("{one.type}")'
+
+    def shown(self, one: Shown) -> str:
+        """A value that was given."""
+        return f"{one.text} ({one.type})" if one.type else one.text
+
+    def __call__(self, text: Part) -> str:
+        """The text, with what it refers to in these words.
+
+        >>> Words()(Phrase("pass {create=True} to start one"))
+        'pass create=True to start one'
+        """
+        match text:
+            case Phrase():
+                return self.filled(text.template, text.parts)
+            case Idiom():
+                return self.idioms.get(text, text.value)
+            case Argument():
+                return self.argument(text)
+            case Call():
+                return self.call(text)
+            case Cast():
+                return self.cast(text)
+            case Shown():
+                return self.shown(text)
+        return text
+
+    def filled(self, template: str, parts: Sequence[Part]) -> str:
+        """The template of a phrase, with these parts in its holes."""
+        rest, told = iter(parts), ""
+        for text, hole, _, _ in Formatter().parse(template):
+            told += text
+            if hole:
+                name, _, value = hole.partition("=")
+                told += self.argument(Argument(name, literal_eval(value) if value else None))
+            elif hole is not None:
+                told += self(next(rest))
+        return told
+
+
+PYTHON: Final = Words()
+
+
+class Phrase(str):
+    """A sentence that refers to arguments, written as ``{create=True}``, and to the parts that fill
+    its other holes: calls, idioms, what was given, or text.
+
+    It is Python's sentence to whoever reads it as text; the `Words` of a front end say the same in
+    its own way. An f-string of a phrase is text, and refers to nothing.
+
+    >>> Phrase("say {delimiter=} for another, or {}", Idiom.DATABASE)
+    'say delimiter= for another, or say dp.table(ibis.connect(address).table(name))'
+    """
+
+    template: str
+    parts: tuple[Part, ...]
+
+    def __new__(cls, template: LiteralString, *parts: Part) -> Phrase:
+        """Fill the holes of the template, which is written out where it is used."""
+        phrase = super().__new__(cls, PYTHON.filled(template, parts))
+        phrase.template, phrase.parts = template, parts
+        return phrase
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Phrase, (self.template, *self.parts)
+
+
+def literal(value: Literal) -> str:
+    """A value as it is written in Python."""
+    match value:
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case list():
+            return f"[{', '.join(map(literal, value))}]"
+        case float():
+            return f"{value:g}".replace("e-0", "e-")  # 1e-6, as people write it
+    return str(value)
+
+
+# -- the tree --------------------------------------------------------------------------------------
+
+
 class DiscreetError(Exception):
     """The root: catches everything discreet raises on purpose."""
+
+    code: Code = Code.INTERNAL
+    parameter: str = ""
+    expected: str = ""
+    given: str = ""
+    remedy: str = ""
+
+    def __init__(self, message: str = "", *, remedy: str = "", code: Code | None = None) -> None:
+        super().__init__(message)
+        if remedy:
+            self.remedy = remedy
+        if code is not None:
+            self.code = code
+
+    def sentence(self, words: Words) -> str:
+        """The message in the words of a front end."""
+        told, remedy = words(self.args[0]), words(self.remedy)
+        if not remedy:
+            return told
+        return f"{told}{'. ' if remedy[0].isupper() else ': '}{remedy}"
+
+    def __str__(self) -> str:
+        return self.sentence(PYTHON)
 
 
 class InvalidArgument(DiscreetError, ValueError):
     """The caller's mistake, in one sentence.
 
     `given` is a description, not the value: use `describe_parameter` for what an analyst typed
-    and `describe_data` for anything that may hold records.
+    and `describe_data` for anything that may hold records, as `of` and `of_data` do.
 
     >>> str(InvalidArgument(name="epsilon", expected="above 0", given="-1 (int)"))
     'epsilon must be above 0, got -1 (int)'
     """
 
-    def __init__(self, *, name: str, expected: str, given: str, hint: str = "") -> None:
-        self.name = name
+    code = Code.INVALID_ARGUMENT
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        expected: str,
+        given: str,
+        hint: str = "",
+        code: Code = Code.INVALID_ARGUMENT,
+    ) -> None:
+        super().__init__(remedy=hint, code=code)
+        self.name = self.parameter = name
         self.expected = expected
         self.given = given
-        self.hint = hint
-        sentence = f"{name} must be {expected}, got {given}"
-        super().__init__(f"{sentence}; {hint}" if hint else sentence)
+        self.hint = self.remedy = hint
+        self.args = (str(self),)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        value: object,
+        expected: str,
+        *,
+        hint: str = "",
+        code: Code = Code.INVALID_ARGUMENT,
+    ) -> InvalidArgument:
+        """A parameter that is wrong, which is shown.
+
+        >>> str(InvalidArgument.of("epsilon", -1, "above 0"))
+        'epsilon must be above 0, got -1 (int)'
+        """
+        if value is None:
+            code = Code.MISSING_ARGUMENT
+        given = cls.describe_parameter(value)
+        return cls(name=name, expected=expected, given=given, hint=hint, code=code)
+
+    @classmethod
+    def of_data(cls, name: str, value: object, expected: str, *, hint: str = "") -> InvalidArgument:
+        """Something that may hold records, of which the type is shown."""
+        return cls(name=name, expected=expected, given=cls.describe_data(value), hint=hint)
+
+    @classmethod
+    def missing(cls, name: str, expected: str = "given", *, hint: str = "") -> InvalidArgument:
+        """Something that has to be said."""
+        code = Code.MISSING_ARGUMENT
+        return cls(name=name, expected=expected, given="nothing", hint=hint, code=code)
+
+    @classmethod
+    def conflict(
+        cls, name: str, expected: str = "one of them", given: str = "both", *, hint: str = ""
+    ) -> InvalidArgument:
+        """Things that exclude each other."""
+        code = Code.CONFLICTING_ARGUMENTS
+        return cls(name=name, expected=expected, given=given, hint=hint, code=code)
+
+    @classmethod
+    def unknown(
+        cls, name: str, value: object, known: Iterable[str], *, hint: str = ""
+    ) -> InvalidArgument:
+        """A name that is none of those that are known."""
+        return cls.of(name, value, f"one of {', '.join(known)}", hint=hint, code=Code.UNKNOWN_NAME)
+
+    def about(self, name: str, *, hint: str = "") -> InvalidArgument:
+        """The same about something else, as the caller knows it, or with advice of theirs."""
+        other = InvalidArgument(
+            name=name,
+            expected=self.expected,
+            given=self.given,
+            hint=hint or self.hint,
+            code=self.code,
+        )
+        for note in getattr(self, "__notes__", ()):
+            other.add_note(note)
+        return other
+
+    def sentence(self, words: Words) -> str:
+        """What must be what, what it was, and what to do."""
+        name = words.parameter(self.name)
+        told = f"{name} must be {words(self.expected)}, got {words(self.given)}"
+        return f"{told}; {hint}" if (hint := words(self.hint)) else told
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default would call the class with the finished sentence; the dict keeps the notes.
@@ -78,11 +416,11 @@ class InvalidArgument(DiscreetError, ValueError):
         'a value of type list'
         """
         if value is None:
-            return "None"
+            return Idiom.NONE
         if not isinstance(value, Number | str) or _is_long(value):
             return InvalidArgument.describe_data(value)
         text = repr(value[:_SHOWN_CHARACTERS]) if isinstance(value, str) else str(value)
-        return f"{text[: _SHOWN_CHARACTERS + 2]} ({type(value).__name__})"
+        return Phrase("{}", Shown(text[: _SHOWN_CHARACTERS + 2], type(value).__name__))
 
 
 def _is_long(value: object) -> bool:
@@ -95,6 +433,8 @@ def _is_long(value: object) -> bool:
 class Refused(DiscreetError):
     """The request is well formed, but granting it would break the promise."""
 
+    code = Code.REFUSED
+
 
 class BudgetExceeded(Refused):
     """The request asks for more than is left.
@@ -102,6 +442,8 @@ class BudgetExceeded(Refused):
     >>> str(BudgetExceeded(requested="ε = 2", spent="ε = 1.5", limit="ε = 3"))
     'the request needs ε = 2, but ε = 1.5 of ε = 3 is already spent'
     """
+
+    code = Code.BUDGET_EXCEEDED
 
     def __init__(
         self,
@@ -111,14 +453,16 @@ class BudgetExceeded(Refused):
         left: object | None = None,
         account: str | None = None,
     ) -> None:
-        super().__init__(requested, spent, limit, left, account)
+        super().__init__()
+        self.args = (requested, spent, limit, left, account)
         self.requested = requested
         self.spent = spent
         self.limit = limit
         self.left = left
         self.account = account
 
-    def __str__(self) -> str:
+    def sentence(self, words: Words) -> str:
+        """The same in all front ends: it names no argument."""
         rest = "" if self.left is None else f", so {self.left} is left"
         whose = "" if self.account is None else f" ({self.account})"
         return (
@@ -130,13 +474,19 @@ class BudgetExceeded(Refused):
 class RelationMismatch(Refused):
     """The statement holds under another neighbour relation than the stated one."""
 
+    code = Code.RELATION_MISMATCH
+
 
 class UnboundedSensitivity(Refused):
     """One person can move the answer without limit, so no finite noise hides them."""
 
+    code = Code.UNBOUNDED_SENSITIVITY
+
 
 class LedgerDamaged(Refused):
     """The record of what was spent is truncated, reordered or edited."""
+
+    code = Code.LEDGER_DAMAGED
 
 
 class EngineError(DiscreetError):
@@ -146,9 +496,13 @@ class EngineError(DiscreetError):
     the `except` block that caught theirs: neither `__cause__` nor `__context__` may remain.
     """
 
+    code = Code.ENGINE_FAILED
+
 
 class EntropyFailed(DiscreetError):
     """The operating system gave no randomness, so nothing can be released."""
+
+    code = Code.ENTROPY_FAILED
 
 
 class InternalError(DiscreetError):

@@ -38,10 +38,8 @@ class Plot:
             case ".html":
                 place.write_text(self.to_html(), encoding="utf-8")
             case _:
-                raise InvalidArgument(
-                    name="path",
-                    expected="a name that ends in .svg, .png or .html",
-                    given=InvalidArgument.describe_parameter(place.suffix),
+                raise InvalidArgument.of(
+                    "path", place.suffix, "a name that ends in .svg, .png or .html"
                 )
 
     def to_svg(self) -> str:

@@ -24,7 +24,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from discreet.auditor.recorder import Declared, current
-from discreet.errors import EngineError, InvalidArgument, Refused, RelationMismatch
+from discreet.errors import (
+    EngineError,
+    Idiom,
+    InvalidArgument,
+    Phrase,
+    Refused,
+    RelationMismatch,
+)
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.guarantees.filters import Charge, Filter, Notion, in_words, price, sum_of
 from discreet.hints import spelled, unknown
@@ -106,10 +113,10 @@ class Session:
         key: str | PathLike[str] | None = None,
     ) -> None:
         if not isinstance(table, Table):
-            raise InvalidArgument(
-                name="table",
-                expected="what dp.table(...) returns",
-                given=InvalidArgument.describe_data(table),
+            raise InvalidArgument.of_data(
+                "table",
+                table,
+                "what dp.table(...) returns",
                 hint='as in dp.Session(dp.table("visits.csv"), budget=dp.Pure(3))',
             )
         self._table = table
@@ -332,9 +339,7 @@ class Session:
             spend = Spend.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
             return make_plan(query, spend, account=account)
         if (epsilon, rho, mu) != (None, None, None):
-            raise InvalidArgument(
-                name="error", expected="given instead of a spend", given="both", hint="drop one"
-            )
+            raise InvalidArgument.conflict("error", "given instead of a spend", hint="drop one")
         return least_spend(query, error, account=account, delta=delta, group_size=group_size)
 
     def _contribution(
@@ -371,20 +376,18 @@ class Session:
 
     def _check(self, query: Query) -> None:
         if not isinstance(query, Query):
-            raise InvalidArgument(
-                name="query",
-                expected="what .agg(...) returns",
-                given=InvalidArgument.describe_data(query),
+            raise InvalidArgument.of_data(
+                "query",
+                query,
+                "what .agg(...) returns",
                 hint='as in table.group_by("ward", keys=[...]).agg(n=dp.count())',
             )
         self._check_table(query.table)
 
     def _check_table(self, table: Table) -> None:
         if not isinstance(table, Table):
-            raise InvalidArgument(
-                name="table",
-                expected="the table of this session, with or without steps",
-                given=InvalidArgument.describe_data(table),
+            raise InvalidArgument.of_data(
+                "table", table, "the table of this session, with or without steps"
             )
         if table.source is not self._table.source:
             raise InvalidArgument(
@@ -459,9 +462,9 @@ def _in_memory(
     if create:
         raise InvalidArgument(
             name="create",
-            expected="given together with ledger=",
+            expected=Phrase("given together with {ledger=}"),
             given="without it",
-            hint='as in ledger="people.ledger"; without one the budget is kept in memory',
+            hint=Phrase('as in {ledger="people.ledger"}; without one the budget is kept in memory'),
         )
     return MemoryBudget(
         dataset or table.source.name,
@@ -482,13 +485,12 @@ def _dataset_name(ledger: Ledger, dataset: str | None, *, create: bool) -> str:
         return there[0]
     if not there and create and "://" not in ledger.location:
         return Path(ledger.location).stem
-    raise InvalidArgument(
-        name="dataset",
-        expected=f"one of {', '.join(there)}" if there else "added first: the ledger has none yet",
-        given="nothing",
-        hint='say which, as in dataset="visits"'
+    raise InvalidArgument.missing(
+        "dataset",
+        f"one of {', '.join(there)}" if there else "added first: the ledger has none yet",
+        hint=Phrase('say which, as in {dataset="visits"}')
         if there
-        else 'say dataset="visits", create=True and a budget',
+        else Phrase('say {dataset="visits"}, {}', Idiom.NEW_DATASET),
     )
 
 
@@ -497,18 +499,23 @@ def _check_protects(words: str, unit: str | None, relation: object, table: Table
         protected = "a row" if unit is None else f'all rows with one "{unit}"'
         raise RelationMismatch(
             f"the {words} protects {protected} under {relation}, and this table {table.unit} "
-            f"under {table.relation}: open the table with the same unit= and relation=; if these "
-            "are other people, or a person has several rows, keep unit= and use another ledger= or "
-            "dataset="
+            f"under {table.relation}",
+            remedy=Phrase(
+                "{} {unit=} and {relation=}; if these are other people, or a person has several "
+                "rows, keep {unit=} and {}",
+                Idiom.SAME_TABLE,
+                Idiom.OTHER_DATASET,
+            ),
         )
 
 
 def _no_budget() -> InvalidArgument:
-    return InvalidArgument(
-        name="budget",
-        expected="given, as the most that all answers together may cost one person",
-        given="nothing",
-        hint="such as budget=dp.Pure(3); it is left out only for a dataset that is in a ledger",
+    return InvalidArgument.missing(
+        "budget",
+        "given, as the most that all answers together may cost one person",
+        hint=Phrase(
+            "such as {}; it is left out only for a dataset that is in a ledger", Idiom.BUDGET
+        ),
     )
 
 
@@ -819,10 +826,10 @@ class ContributionChoice:
 
     def __init__(self, grouped: Grouped, spend: Spend, *, coverage: Number, most: int) -> None:
         if not isinstance(grouped, Grouped) or grouped.table.unit.column is None:
-            raise InvalidArgument(
-                name="groups",
-                expected='a table with a unit, grouped, as in table.group_by("ward", keys=[...])',
-                given=InvalidArgument.describe_data(grouped),
+            raise InvalidArgument.of_data(
+                "groups",
+                grouped,
+                'a table with a unit, grouped, as in table.group_by("ward", keys=[...])',
                 hint="where a row is a person, nothing needs to be bounded",
             )
         self.grouped = grouped

@@ -12,13 +12,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _LARGEST = 2**16  # bytes of a key file; ours have about a hundred
-_HINT = "make one with discreet.signing.create_key(path)"
+_HINT = Phrase("make one with {}", Idiom.KEY_FILE)
 
 
 def create_key(path: str | os.PathLike[str]) -> str:
@@ -61,7 +61,7 @@ def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
             name="key",
             expected="the private half of a key, which signs",
             given="a public half",
-            hint="to check a signature, give it as public_key",
+            hint=Phrase("to check a signature, give it as {public_key=}"),
         )
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         raise Refused(

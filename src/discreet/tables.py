@@ -56,11 +56,7 @@ def table(
 
     person, neighbours = Unit(unit), Relation.parse(relation)
     if schema is not None and not isinstance(schema, Mapping):
-        raise InvalidArgument(
-            name="schema",
-            expected='a dict of types, as in {"age": "integer"}',
-            given=InvalidArgument.describe_data(schema),
-        )
+        raise InvalidArgument.of_data("schema", schema, 'a dict of types, as in {"age": "integer"}')
     opened = open_source(source, schema=schema, delimiter=delimiter, untested=untested)
     if unit is not None:
         if unit not in opened.schema and unit in getattr(getattr(source, "index", ()), "names", ()):

@@ -408,7 +408,59 @@ def test_the_shell_says_the_same(
 # folder. A sentence is still the same, or listed below with what is better about it now.
 SENTENCES = Path(__file__).parent / "sentences.json"
 BEFORE: dict[str, dict[str, str]] = json.loads(SENTENCES.read_text(encoding="utf-8"))
-IMPROVED: dict[tuple[str, str], tuple[str, str]] = {}
+_CALL = "a call of Python stays one, since the command line never gets there"
+_NOTHING = "who types options knows nothing of None"
+IMPROVED: dict[tuple[str, str], tuple[str, str]] = {
+    ('dp.table([{"a": 1}])', "shell"): (
+        "--schema must be given for a list of records, which has no types of its own, got nothing; "
+        'as in schema={"ward": "text", "days": "integer"}',
+        _CALL,
+    ),
+    ('visits.group_by(keys=["a"])', "shell"): (
+        "--group-by must be different columns, got none; as in --group-by ward --keys A,B",
+        "an example can be copied",
+    ),
+    ('people.bound(max_rows=1).agg(m=dp.mean("ward", bounds=(0, 30)))', "shell"): (
+        "mean of ward must be a column of numbers, got text; --count needs none; text that holds "
+        "numbers is read by --schema COLUMN=real",
+        "there is an option for that too",
+    ),
+    ('dp.Session("visits.csv", budget=dp.Pure(3))', "shell"): (
+        "table must be what dp.table(...) returns, got a value of type str; as in "
+        'dp.Session(dp.table("visits.csv"), budget=dp.Pure(3))',
+        _CALL,
+    ),
+    ("session.release(visits, epsilon=1)", "shell"): (
+        "query must be what .agg(...) returns, got a value of type Table; as in "
+        'table.group_by("ward", keys=[...]).agg(n=dp.count())',
+        _CALL,
+    ),
+    ("dp.Gaussian(sensitivity=1, epsilon=1)", "shell"): (
+        "--delta must be given together with epsilon, and only then, got nothing; a Gaussian has "
+        "no finite epsilon at delta = 0; as in --epsilon 1, --delta 1e-6",
+        _NOTHING,
+    ),
+    ("dp.Pure(None)", "shell"): (
+        "--epsilon must be a number, got nothing; write it as 3, 0.1, 1e-6 or 1/3",
+        _NOTHING,
+    ),
+    ('dp.calibrate("laplace", error=3)', "shell"): (
+        "family must be one of AboveThreshold, Exponential, Gaussian, Laplace, NoisyMax, "
+        "RandomizedResponse, SparseVector, got 'laplace'; pass the class, as in "
+        "dp.calibrate(dp.Laplace, sensitivity=1, error=5)",
+        _CALL,
+    ),
+    ("dp.verify(dp.Laplace)", "shell"): (
+        "mechanism must be anything with a method law(value), got a value of type type; make one "
+        "first, as in dp.Laplace(sensitivity=1, epsilon=1)",
+        _CALL,
+    ),
+    ('kind = "number"; name = "a"; text = "A?"; bounds = 9; epsilon = 1', "toml"): (
+        "health.toml, question 1 (a): bounds must be a pair [lower, upper] with lower below upper, "
+        "got 9; as in bounds = [0, 30]",
+        "as TOML writes it",
+    ),
+}
 
 
 # Questions in TOML that make no sense.

@@ -22,7 +22,7 @@ from discreet.adaptive.arguments import (
 from discreet.adaptive.bounds import METHODS, BoundsTable, bounds, refusal, says_nothing
 from discreet.adaptive.ledger_account import Turns, TurnsInMemory, charged, stored
 from discreet.adaptive.noise_width import Noise, Shape
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee
 from discreet.hints import meant, spelled
 from discreet.mechanisms.statistical_queries import (
@@ -104,7 +104,7 @@ class Analyst:
         if ledger is None and (create or dataset is not None or analyst is not None):
             raise InvalidArgument(
                 name="create, dataset and analyst",
-                expected="given together with ledger=",
+                expected=Phrase("given together with {ledger=}"),
                 given="without it",
             )
         self._n = StatisticalQueries(sample, sigma=1).n  # refuses what is not a sample
@@ -277,27 +277,27 @@ def _methods(
     names = tuple(method) if listed else (method,) if isinstance(method, str) else ()
     if names == ("best",):
         names = tuple(name for name in METHODS if not in_ledger or name in _CHARGED)
-    if not names or not all(isinstance(name, str) and name in METHODS for name in names):
-        raise InvalidArgument(
-            name="method",
-            expected=f'"best", or one or several of {", ".join(METHODS)}',
-            given=", ".join(InvalidArgument.describe_parameter(name) for name in names)
-            or InvalidArgument.describe_parameter(method),
-            hint=meant(str(names[0]) if names else "", METHODS, '"{}"'),
+    wrong = [name for name in names if not isinstance(name, str) or name not in METHODS]
+    if not names or wrong:
+        raise InvalidArgument.of(
+            "method",
+            wrong[0] if wrong else method,
+            f'"best", or one or several of {", ".join(METHODS)}',
+            hint=meant(str(wrong[0]) if wrong else "", METHODS, '"{}"'),
         )
     if in_ledger and not set(names) <= set(_CHARGED):
         raise InvalidArgument(
             name="method",
-            expected='"gaussian" or "laplace" together with ledger=',
+            expected=Phrase('"gaussian" or "laplace" together with {ledger=}'),
             given=", ".join(names),
             hint="without noise an answer promises nothing to the people in the sample, so there "
             "is nothing that a ledger could charge",
         )
     if in_ledger and names == ("laplace",) and size is None:
-        raise InvalidArgument(
-            name="epsilon",
-            expected="given for Laplace noise together with ledger=",
-            given="None",
+        raise InvalidArgument.of(
+            "epsilon",
+            None,
+            Phrase("given for Laplace noise together with {ledger=}"),
             hint="in a ledger ε adds up, so Gaussian noise serves nearly always better",
         )
     return names if size is not None or not in_ledger else ("gaussian",)
@@ -364,8 +364,7 @@ class ExactMeans:
 def check_query(phi: Callable[[Any], Any], *, vectorized: bool, nothing: Records) -> None:
     """Refuse what can be refused without looking at the records: φ is shown none of them."""
     if not callable(phi):
-        given = InvalidArgument.describe_parameter(phi)
-        raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
+        raise InvalidArgument.of("phi", phi, "a function", hint=EXAMPLE)
     if not vectorized:
         return
     if not isinstance(nothing, np.ndarray):

@@ -91,5 +91,4 @@ def _between(value: object, name: str, low: Fraction, high: Fraction, expected: 
 
 
 def _out_of(value: object, name: str, expected: str) -> InvalidArgument:
-    given = InvalidArgument.describe_parameter(value)
-    return InvalidArgument(name=name, expected=expected, given=given)
+    return InvalidArgument.of(name, value, expected)

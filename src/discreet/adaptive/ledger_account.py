@@ -27,7 +27,7 @@ from discreet.adaptive.noise_width import (
     width_of,
 )
 from discreet.adaptive.validity import drift, superquantile
-from discreet.errors import InvalidArgument, Refused, RelationMismatch
+from discreet.errors import InvalidArgument, Phrase, Refused, RelationMismatch
 from discreet.guarantees import GDP, Guarantee, Pure, compose
 from discreet.guarantees.filters import sum_of
 from discreet.hints import spelled
@@ -90,7 +90,8 @@ class TurnsInMemory:
     def take(self) -> int:
         """The number of the next question, from 1; refused after the last."""
         same_process(
-            self._process, hint="ask from the process that made the analyst, or give ledger="
+            self._process,
+            hint=Phrase("ask from the process that made the analyst, or give {ledger=}"),
         )
         with self._lock:
             if self._taken == self._most:
@@ -252,10 +253,10 @@ def validity_of(
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     found = [one for one in opened.datasets if one.name == dataset]
     if not found:
-        raise InvalidArgument(
-            name="dataset",
-            expected=f"one of {', '.join(one.name for one in opened.datasets) or 'none yet'}",
-            given=InvalidArgument.describe_parameter(dataset),
+        raise InvalidArgument.of(
+            "dataset",
+            dataset,
+            f"one of {', '.join(one.name for one in opened.datasets) or 'none yet'}",
         )
     whole = whole_of(opened, found[0])
     moved = drift(whole, failure=failure)
@@ -475,8 +476,8 @@ def check_account(account: Account) -> None:
         raise RelationMismatch(
             f"the dataset {account.name!r} protects "
             f"{'a row' if account.unit is None else 'all rows of a person'} under "
-            f"{account.relation}, and a bound for the population needs that one record is "
-            'replaced: add one with relation="replace" and no unit'
+            f"{account.relation}, and a bound for the population needs that one record is replaced",
+            remedy=Phrase('add one with {relation="replace"} and no unit'),
         )
 
 
@@ -489,11 +490,10 @@ def dataset_name(ledger: Ledger, dataset: str | None) -> str:
         return there[0]
     if not there and "://" not in ledger.location:
         return Path(ledger.location).stem
-    raise InvalidArgument(
-        name="dataset",
-        expected=f"one of {', '.join(there)}" if there else "given",
-        given="nothing",
-        hint='say which, as in dataset="visits"',
+    raise InvalidArgument.missing(
+        "dataset",
+        f"one of {', '.join(there)}" if there else "given",
+        hint=Phrase('say which, as in {dataset="visits"}'),
     )
 
 
@@ -530,6 +530,7 @@ def charge_holdout(
         raise Refused(
             f"the dataset {name!r} has another cap than the {promise} of this holdout, or belongs "
             "to a group, so others may release from the same records, which its bound does not "
-            "count: give the holdout a dataset of its own, made with create=True"
+            "count",
+            remedy=Phrase("give the holdout a dataset of its own, made with {create=True}"),
         )
     purse.charge(Claim("a reusable holdout", promise, canonical.digest(told), mechanisms=(told,)))

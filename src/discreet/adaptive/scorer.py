@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.adaptive.arguments import read_count
 from discreet.adaptive.thresholdout import Thresholdout
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.hints import meant, spelled
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, UNIT, sum_of_column
 from discreet.numeric.exact import Number
@@ -74,12 +74,11 @@ class Scorer:
     ) -> None:
         self._score = correct if score is None else score
         if not callable(self._score):
-            given = InvalidArgument.describe_parameter(score)
-            raise InvalidArgument(name="score", expected="a function", given=given)
+            raise InvalidArgument.of("score", score, "a function")
         if hits is None and fold is not None:
             raise InvalidArgument(
                 name="fold",
-                expected="given together with hits=",
+                expected=Phrase("given together with {hits=}"),
                 given="without it",
                 hint="without hits every score comes from the holdout, whatever the fold says",
             )
@@ -170,13 +169,16 @@ def _check_parameters(parameters: Mapping[str, Any], *, hits: int | None) -> Non
     known, elsewhere = signature(made).parameters, signature(other).parameters
     for name in parameters:
         if name not in known:
-            change = "give hits=" if hits is None else "leave out hits="
+            change = "give " if hits is None else "leave out "
             raise InvalidArgument(
                 name=name,
-                expected=f"left out {'without' if hits is None else 'with'} hits=: the holdout is "
-                f"then {made.__name__}, which does not take it",
+                expected=Phrase(
+                    "left out {} {hits=}: the holdout is then {}, which does not take it",
+                    "without" if hits is None else "with",
+                    made.__name__,
+                ),
                 given="a value",
-                hint=f"{change} for {other.__name__}, which does"
+                hint=Phrase("{}{hits=} for {}, which does", change, other.__name__)
                 if name in elsewhere
                 else meant(name, known, form="{}="),
             )

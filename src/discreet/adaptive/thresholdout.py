@@ -54,7 +54,7 @@ from discreet.adaptive.arguments import (
     upward,
 )
 from discreet.adaptive.validity import drift, superquantile
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee, Pure, TotalVariation
 from discreet.hints import spelled
 from discreet.lazy import cached_property
@@ -136,23 +136,21 @@ class Thresholdout:
         asked = read_count(queries, name="queries")
         used = read_count(hits, name="hits", most=MOST_HITS)
         if used > asked:
-            given = InvalidArgument.describe_parameter(hits)
-            raise InvalidArgument(name="hits", expected="at most queries", given=given)
+            raise InvalidArgument.of("hits", hits, "at most queries")
         goal = None if error is None else read_error(error)
         loss = None if epsilon is None else read_epsilon(epsilon)
         limit = None if threshold is None else _read_threshold(threshold)
         self._private = read_flag(private, name="private")
         if error is not None and epsilon is not None:
-            given = "both"
-            raise InvalidArgument(name="error", expected="given without epsilon", given=given)
+            raise InvalidArgument.conflict("error", "given without epsilon")
         if epsilon is not None and not self._private:
-            hint = "leave out private=False or epsilon"
-            given = InvalidArgument.describe_parameter(epsilon)
-            raise InvalidArgument(name="epsilon", expected="None", given=given, hint=hint)
+            hint = Phrase("leave out {private=False} or epsilon")
+            raise InvalidArgument.of("epsilon", epsilon, "None", hint=hint)
         if ledger is not None and not self._private:
             raise Refused(
                 "without noise nothing is promised to the holdout, so a ledger has nothing to "
-                "charge: leave out ledger= or private=False"
+                "charge",
+                remedy=Phrase("leave out {ledger=} or {private=False}"),
             )
         if isinstance(training, int | np.integer):
             self._training = None
@@ -248,13 +246,12 @@ class Thresholdout:
         if guess is not None:
             mean = number(guess, name="guess")
             if not 0 <= mean <= 1:
-                given = InvalidArgument.describe_parameter(guess)
-                raise InvalidArgument(name="guess", expected="from 0 to 1", given=given)
+                raise InvalidArgument.of("guess", guess, "from 0 to 1")
         elif self._training is None:
-            raise InvalidArgument(
-                name="guess",
-                expected="a number, as there is no training data",
-                given="None",
+            raise InvalidArgument.of(
+                "guess",
+                None,
+                "a number, as there is no training data",
                 hint="as in ask(phi, guess=0.8)",
             )
         else:
@@ -267,8 +264,7 @@ class Thresholdout:
 
     def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
         if not callable(phi):
-            given = InvalidArgument.describe_parameter(phi)
-            raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
+            raise InvalidArgument.of("phi", phi, "a function", hint=EXAMPLE)
         for records in (self._training, self._holdout) if vectorized else ():
             if isinstance(records, np.ndarray):
                 check_column_function(phi, records)
@@ -372,9 +368,8 @@ def _read_threshold(threshold: Number) -> Fraction:
     exact = non_negative(threshold, name="threshold")
     if exact <= 1:
         return exact
-    given = InvalidArgument.describe_parameter(threshold)
     expected = "from 0 to 1, as two shares are never further apart"
-    raise InvalidArgument(name="threshold", expected=expected, given=given)
+    raise InvalidArgument.of("threshold", threshold, expected)
 
 
 def _nothing(settings: Settings) -> Refused:

@@ -34,7 +34,7 @@ from discreet.auditor.sampling.parameters import (
 from discreet.auditor.sampling.region import Counts, FloatArray, corners
 from discreet.auditor.sampling.sampler import BatchRaised, Pace, Run, Sampler, read_pace
 from discreet.auditor.subject import Subject
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.guarantees import Guarantee
 from discreet.hints import spelled
 from discreet.numeric.exact import Number, probability
@@ -70,7 +70,7 @@ def different(pair: Pair) -> Pair:
             name="pair",
             expected="two different neighbouring inputs",
             given="two equal ones",
-            hint="let them differ in one person, as in pair=(0, 1) for a count",
+            hint=Phrase("let them differ in one person, as in {pair=(0, 1)} for a count"),
         )
     return pair
 
@@ -157,9 +157,9 @@ def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None, pace: Pace) -> 
     if not isinstance(neighbors, Iterable):
         raise InvalidArgument(
             name="pair",
-            expected="two neighbouring inputs, or neighbors= with many such pairs",
+            expected=Phrase("two neighbouring inputs, or {neighbors=} with many such pairs"),
             given="neither",
-            hint="as in pair=(0, 1)",
+            hint=Phrase("as in {pair=(0, 1)}"),
         )
     found = []
     for pair in islice(neighbors, _PAIRS):
@@ -349,7 +349,7 @@ def _check_alive(sampler: Sampler, first: Outputs, other: Outputs) -> None:
             name="run",
             expected="a function that returns an output for both inputs",
             given=f"one that always ended in {', '.join(sorted(map(str, kinds[0])))}",
-            hint="it is called as run(input), or with batched=True as run(input, size=n)",
+            hint=Phrase("it is called as run(input), or with {batched=True} as run(input, size=n)"),
         )
 
 
@@ -573,10 +573,8 @@ def _reach(parameter: Parameter, counts: Counts, n: int, risk: float) -> float:
 
 def _read_claim(claim: Guarantee | None) -> Guarantee:
     if not isinstance(claim, Guarantee):
-        raise InvalidArgument(
-            name="claim",
-            expected="a guarantee, such as dp.Pure(1) or dp.Approx(1, 1e-5)",
-            given=InvalidArgument.describe_parameter(claim),
+        raise InvalidArgument.of(
+            "claim", claim, "a guarantee, such as dp.Pure(1) or dp.Approx(1, 1e-5)"
         )
     return claim
 

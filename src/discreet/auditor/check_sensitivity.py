@@ -572,8 +572,7 @@ def _norm(norm: Norm) -> Norm:
 def _callable(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     if callable(f):
         return f
-    given = InvalidArgument.describe_parameter(f)
-    raise InvalidArgument(name="f", expected="a function of a dataset", given=given)
+    raise InvalidArgument.of("f", f, "a function of a dataset")
 
 
 def _tries(tries: int | None) -> int | None:

@@ -394,11 +394,11 @@ interval is a tuple (lower, upper)
         return Made(domain, _arity(domain))
     if isinstance(domain, list | range | np.ndarray):
         return _listed_domain(list(domain))
-    raise InvalidArgument(
-        name="domain",
-        expected="an interval (lower, upper), a dtype, a list of values or of datasets, a function "
+    raise InvalidArgument.of_data(
+        "domain",
+        domain,
+        "an interval (lower, upper), a dtype, a list of values or of datasets, a function "
         "of numbers in [0, 1), or a tuple of these",
-        given=InvalidArgument.describe_data(domain),
     )
 
 

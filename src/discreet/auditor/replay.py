@@ -25,7 +25,7 @@ import numpy as np
 from discreet.auditor.distance import Apart, Move, family, move, numbers, read_norm
 from discreet.auditor.recorder import Declared, Norm, recording
 from discreet.auditor.replay_finding import Difference, Reach, ReplayFinding, many, short
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.hints import spelled
 from discreet.numeric.exact import non_negative
 from discreet.sensitivity import Sensitivity
@@ -820,7 +820,7 @@ def _pair(pair: Any) -> tuple[Any, Any]:
             name="pair",
             expected="two different neighbouring inputs",
             given="two equal ones",
-            hint="let them differ in one person, as in pair=(0, 1) for a count",
+            hint=Phrase("let them differ in one person, as in {pair=(0, 1)} for a count"),
         )
     return pair[0], pair[1]
 
@@ -828,8 +828,7 @@ def _pair(pair: Any) -> tuple[Any, Any]:
 def _calls(run: Callable[..., Any]) -> Callable[[Any, Notes], Any]:
     """The pipeline as a function that passes on the recorder, if it takes one."""
     if not callable(run):
-        given = InvalidArgument.describe_parameter(run)
-        raise InvalidArgument(name="run", expected="a function of one input", given=given)
+        raise InvalidArgument.of("run", run, "a function of one input")
     try:
         parameters = inspect.signature(run).parameters.values()
     except (TypeError, ValueError):

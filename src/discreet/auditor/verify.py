@@ -198,10 +198,10 @@ def verify(
     """
     law = getattr(mechanism, "law", None)
     if not callable(law) or isinstance(mechanism, type):
-        raise InvalidArgument(
-            name="mechanism",
-            expected="anything with a method law(value)",
-            given=InvalidArgument.describe_parameter(mechanism),
+        raise InvalidArgument.of(
+            "mechanism",
+            mechanism,
+            "anything with a method law(value)",
             hint="make one first, as in dp.Laplace(sensitivity=1, epsilon=1)"
             if isinstance(mechanism, type)
             else "for code without a known law use dp.audit",
@@ -215,10 +215,8 @@ def _claim(mechanism: Any, claim: Guarantee | None) -> Guarantee:
     found = getattr(mechanism, "guarantee", None) if claim is None else claim
     if isinstance(found, Guarantee):
         return found
-    raise InvalidArgument(
-        name="claim",
-        expected="a guarantee such as Pure(1), where the mechanism states none",
-        given=InvalidArgument.describe_parameter(found),
+    raise InvalidArgument.of(
+        "claim", found, "a guarantee such as Pure(1), where the mechanism states none"
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.certificate.json_schema import misfits
-from discreet.errors import InvalidArgument, one_line
+from discreet.errors import Idiom, InvalidArgument, one_line
 from discreet.guarantees import Guarantee
 from discreet.numeric import canonical
 from discreet.numeric.exact import round_up
@@ -76,7 +76,7 @@ class Certificate:
                 name="certificate",
                 expected="a JSON object with every key once and no decimal numbers",
                 given="something else",
-                hint="read the file that certificate.save(path) wrote",
+                hint=Idiom.CERTIFICATE,
             )
         try:
             made = cls.of(document)
@@ -102,7 +102,7 @@ class Certificate:
                 name="certificate",
                 expected="the path of a text file that can be read",
                 given=f"one that cannot ({getattr(error, 'strerror', None) or 'not UTF-8'})",
-                hint="read the file that certificate.save(path) wrote",
+                hint=Idiom.CERTIFICATE,
             ) from None
         return cls.from_json(text)
 

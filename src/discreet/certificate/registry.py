@@ -262,5 +262,4 @@ def _slug(text: str) -> str:
 
 def _one_of(value: str, allowed: Sequence[str], *, name: str) -> None:
     if value not in allowed:
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name=name, expected=f"one of {', '.join(allowed)}", given=given)
+        raise InvalidArgument.unknown(name, value, allowed)

@@ -34,7 +34,7 @@ from discreet.certificate.independent.reals import above, below, total
 from discreet.certificate.independent.table_check import answer_faults, key_faults
 from discreet.certificate.issue import told_charge, told_released
 from discreet.certificate.json_schema import misfits
-from discreet.errors import DiscreetError, InvalidArgument, Refused
+from discreet.errors import DiscreetError, InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 
 # The errors that a document of the right form can still cause in code that reads it.
+_TO_BE_SURE = Phrase("give {public_key=} to be sure")
 _UNREADABLE = (DiscreetError, KeyError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
@@ -243,8 +244,9 @@ def _opened(ledger: PathName, public_key: PathName | None) -> tuple[Ledger, Stat
         with suppress(Refused):  # it was made with another key, or with none
             sealed = Ledger(ledger, public_key=public_key)
             return sealed, Statement("proved", "the ledger is sealed with the key you gave")
-    how = "it is not sealed with the key you gave" if public_key else "give public_key= to be sure"
-    return Ledger(ledger), Statement("trusted", f"that the ledger was not written anew: {how}")
+    how = "it is not sealed with the key you gave" if public_key else _TO_BE_SURE
+    trusted = Phrase("that the ledger was not written anew: {}", how)
+    return Ledger(ledger), Statement("trusted", trusted)
 
 
 def _without(told: dict[str, Any] | None) -> Iterator[Statement]:
@@ -255,9 +257,10 @@ def _without(told: dict[str, Any] | None) -> Iterator[Statement]:
     if told is None:
         charged = "that it was charged: its budget was kept in memory, and nobody can look it up"
     else:
-        charged = (
-            f"that record {told['record']} of ledger {told['id']} holds this charge: give ledger= "
-            "to look it up"
+        charged = Phrase(
+            "that record {} of ledger {} holds this charge: give {ledger=} to look it up",
+            told["record"],
+            told["id"],
         )
         asked += "; a ledger can tell"
     yield Statement("trusted", charged)
@@ -378,10 +381,8 @@ def _read(result: Any) -> pa.Table | None:
     if isinstance(result, pa.Table):
         return result
     if not isinstance(result, str | os.PathLike):
-        raise InvalidArgument(
-            name="result",
-            expected="a path (CSV or Parquet), an Arrow table or a result",
-            given=InvalidArgument.describe_data(result),
+        raise InvalidArgument.of_data(
+            "result", result, "a path (CSV or Parquet), an Arrow table or a result"
         )
     path = Path(result)
     if not path.is_file():
@@ -534,7 +535,7 @@ def _seal(
     )
     if wanted is None:
         findings.trusted.append(
-            f"that the key {key[:16]}… belongs to whom you think: give public_key= to be sure"
+            Phrase("that the key {}… belongs to whom you think: {}", key[:16], _TO_BE_SURE)
         )
     else:
         findings.check(
@@ -567,7 +568,7 @@ def _protection(findings: _Findings, document: dict[str, Any]) -> None:
 def _values(findings: _Findings, document: dict[str, Any], result: Any) -> None:
     if result is None:
         findings.trusted.append(
-            "which values were released: give result= to compare them with the digest"
+            Phrase("which values were released: give {result=} to compare them with the digest")
         )
         return
     released, tree = document["released"], document["query"]["tree"]

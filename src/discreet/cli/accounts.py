@@ -156,24 +156,18 @@ def account_document(account: Account) -> dict[str, Any]:
 def check_caps(dataset: str | None, budget: Any, groups: list[str], of_group: Any) -> None:
     """Refuse a cap without a dataset or group, and a dataset without a cap."""
     if dataset is None and (budget is not None or (groups and of_group is None)):
-        raise InvalidArgument(
-            name="--dataset",
-            expected="given with a cap or a group",
-            given="nothing",
-            hint="as in --dataset people --epsilon 3",
+        raise InvalidArgument.missing(
+            "--dataset", "given with a cap or a group", hint="as in --dataset people --epsilon 3"
         )
     if dataset is not None and budget is None:
-        raise InvalidArgument(
-            name="the cap",
-            expected="given with --dataset, as --epsilon, --rho or --mu",
-            given="nothing",
+        raise InvalidArgument.missing(
+            "the cap",
+            "given with --dataset, as --epsilon, --rho or --mu",
             hint="it is the most that all answers together may cost one person, and stays fixed; "
             "as in --epsilon 3",
         )
     if of_group is not None and not groups:
-        raise InvalidArgument(
-            name="--group", expected="given with a cap of a group", given="nothing"
-        )
+        raise InvalidArgument.missing("--group", "given with a cap of a group")
 
 
 def check_names(
@@ -199,10 +193,10 @@ def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Accoun
     made = groups[-1:] if of_group is not None else []
     for name in groups:
         if name not in there and name not in made:
-            raise InvalidArgument(
-                name="--group",
-                expected="a group that is there, or the last one with its cap",
-                given=InvalidArgument.describe_parameter(name),
+            raise InvalidArgument.of(
+                "--group",
+                name,
+                "a group that is there, or the last one with its cap",
                 hint="to make it, add its cap: --group-epsilon 5, --group-rho or --group-mu",
             )
 
@@ -210,10 +204,10 @@ def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Accoun
 def check_new(dataset: str | None, there: Sequence[Account]) -> None:
     """Refuse to put an existing dataset into a new group: its groups are fixed."""
     if dataset is not None and any(account.name == dataset for account in there):
-        raise InvalidArgument(
-            name="--dataset",
-            expected="one that is not there yet, since it joins a group when it is added",
-            given=InvalidArgument.describe_parameter(dataset),
+        raise InvalidArgument.of(
+            "--dataset",
+            dataset,
+            "one that is not there yet, since it joins a group when it is added",
         )
 
 

@@ -192,9 +192,7 @@ def show(
     with place.open() as ledger:
         if release is not None:
             if plot is not None:
-                raise InvalidArgument(
-                    name="--plot and --release", expected="one of them", given="both"
-                )
+                raise InvalidArgument.conflict("--plot and --release")
             show_release(ledger, release, answer, key=place.key, as_json=printed.json)
             return
         if answer.is_asked:
@@ -241,9 +239,7 @@ def analysts(
 
     budget = cap.budget()
     if add is None and budget is not None:
-        raise InvalidArgument(
-            name="--add", expected="given with a cap", given="nothing", hint="as in --add ann"
-        )
+        raise InvalidArgument.missing("--add", "given with a cap", hint="as in --add ann")
     cap.check()
     with place.open() as ledger:
         chosen = datasets_of(ledger, dataset)
@@ -366,9 +362,9 @@ def _asked_by(ledger: Ledger, chosen: list[Account], analyst: str | None) -> lis
     found = [d for d in chosen if any((w.dataset, w.name) == (d.name, analyst) for w in people)]
     if not found:
         names = ", ".join(dict.fromkeys(who.name for who in people))
-        raise InvalidArgument(
-            name="--analyst",
-            expected=f"one of {names}" if names else "left out: there are no analysts yet",
-            given=InvalidArgument.describe_parameter(analyst),
+        raise InvalidArgument.of(
+            "--analyst",
+            analyst,
+            f"one of {names}" if names else "left out: there are no analysts yet",
         )
     return found

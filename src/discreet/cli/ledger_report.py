@@ -24,7 +24,7 @@ from discreet.cli.accounts import (
     facts_of,
     spent_without_cap,
 )
-from discreet.cli.failures import called, translated
+from discreet.cli.failures import called
 from discreet.cli.output import AnswerOptions, in_words, say, short, show_document
 from discreet.cli.paths import check_outputs, is_hexadecimal, key_files, ledger_files
 from discreet.errors import InvalidArgument, one_line
@@ -106,10 +106,9 @@ def draw_history(
     from pathlib import Path
 
     if len(chosen) != 1:
-        raise InvalidArgument(
-            name="--dataset",
-            expected="given with --plot, which draws one dataset",
-            given="nothing",
+        raise InvalidArgument.missing(
+            "--dataset",
+            "given with --plot, which draws one dataset",
             hint=f"one of {', '.join(account.name for account in chosen)}" if chosen else "",
         )
     check_outputs({"--plot": Path(path)}, kept=[*ledger_files(ledger.location), *keys])
@@ -398,7 +397,7 @@ def check_ledger(place: ReadOnlyLedgerOptions, expect: str | None, *, as_json: b
     ok = wanted is None or found == wanted[1]
     sentences = [
         sentence
-        for sentence in map(translated, checked.sentences)
+        for sentence in checked.sentences
         if not (wanted and ok and sentence.startswith(_OLDER))
     ]
     if open_charges:
@@ -452,8 +451,4 @@ def _expected(text: str | None) -> tuple[int, str] | None:
     number, _, digest = text.partition(":")
     if number.isascii() and number.isdecimal() and len(number) < 19 and is_hexadecimal(digest):
         return int(number), digest.lower()
-    raise InvalidArgument(
-        name="--expect",
-        expected="NUMBER:HASH, as discreet ledger verify prints them",
-        given=InvalidArgument.describe_parameter(text),
-    )
+    raise InvalidArgument.of("--expect", text, "NUMBER:HASH, as discreet ledger verify prints them")

@@ -205,10 +205,9 @@ class SpendOptions:
         if len(pairs) == 1 and not pairs[0][0]:
             return pairs[0][2]
         if any(not name for name, _, _ in pairs):
-            raise InvalidArgument(
-                name="--error",
-                expected="one number, or name=number for each of several columns",
-                given="both",
+            raise InvalidArgument.conflict(
+                "--error",
+                "one number, or name=number for each of several columns",
                 hint="as in --error n=50 --error mean_income=500",
             )
         return {name.strip(): error for name, _, error in pairs} or None
@@ -327,6 +326,4 @@ def _positive(text: str, *, option: str) -> None:
     from discreet.numeric.exact import number
 
     if number(text, name=option) <= 0:
-        raise InvalidArgument(
-            name=option, expected="above 0", given=InvalidArgument.describe_parameter(text)
-        )
+        raise InvalidArgument.of(option, text, "above 0")

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 
 # -- files that are written ------------------------------------------------------------------------
 
@@ -33,16 +33,14 @@ def check_outputs(
     for option, path in places.items():
         _check_folder(option, path)
         if any(_is_same(path, one) or _matches(path, one) for one in read):
-            raise InvalidArgument(
-                name=option,
-                expected="a file other than those that are read or hold the budget",
-                given=InvalidArgument.describe_parameter(str(path)),
+            raise InvalidArgument.of(
+                option, str(path), "a file other than those that are read or hold the budget"
             )
         if new and path.is_file():
-            raise InvalidArgument(
-                name=option,
-                expected="a file that is not there yet",
-                given=InvalidArgument.describe_parameter(str(path)),
+            raise InvalidArgument.of(
+                option,
+                str(path),
+                "a file that is not there yet",
                 hint="choose another name, or say --force to overwrite it",
             )
     for option, path in places.items():
@@ -50,7 +48,7 @@ def check_outputs(
             raise InvalidArgument(
                 name=" and ".join(sorted(places)),
                 expected="files of their own",
-                given=f"{InvalidArgument.describe_parameter(str(path))} for both",
+                given=Phrase("{} for both", InvalidArgument.describe_parameter(str(path))),
             )
 
 
@@ -71,17 +69,9 @@ def key_files(key: str | None) -> list[str]:
 def _check_folder(option: str, path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir() or path.is_dir():
-        raise InvalidArgument(
-            name=option,
-            expected="a file in a folder that exists",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of(option, str(path), "a file in a folder that exists")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InvalidArgument(
-            name=option,
-            expected="a file that may be written",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of(option, str(path), "a file that may be written")
 
 
 def _is_same(path: Path, other: str) -> bool:
@@ -119,10 +109,10 @@ def ledger_exists(ledger: str) -> bool:
 def check_ledger_exists(ledger: str) -> None:
     """Refuse a ledger that is missing, or a file that is not a ledger."""
     if not ledger_exists(ledger):
-        raise InvalidArgument(
-            name="the ledger",
-            expected="a file that is there",
-            given=InvalidArgument.describe_parameter(ledger),
+        raise InvalidArgument.of(
+            "the ledger",
+            ledger,
+            "a file that is there",
             hint="if there was one, restore it, since a new one would forget what was spent; for "
             f"a first one: discreet ledger create {shlex.quote(ledger)} --dataset NAME --epsilon 3",
         )
@@ -135,11 +125,8 @@ def check_ledger_place(ledger: str) -> None:
         return
     folder = Path(ledger).absolute().parent
     if not folder.is_dir():
-        raise InvalidArgument(
-            name="the ledger",
-            expected="in a folder that is there",
-            given=InvalidArgument.describe_parameter(ledger),
-            hint="make the folder first",
+        raise InvalidArgument.of(
+            "the ledger", ledger, "in a folder that is there", hint="make the folder first"
         )
     _check_is_ledger(ledger)
 
@@ -162,7 +149,7 @@ def _check_is_ledger(ledger: str) -> None:
     raise InvalidArgument(
         name="the ledger",
         expected="the file of a ledger",
-        given=f"{InvalidArgument.describe_parameter(ledger)}, which is not one",
+        given=Phrase("{}, which is not one", InvalidArgument.describe_parameter(ledger)),
         hint="discreet ledger create makes one under a new name",
     )
 

@@ -62,10 +62,10 @@ def listed(text: str, *, option: str) -> list[str]:
         rows = []
     items = [item.strip() for item in rows[0]] if len(rows) == 1 else []
     if not items or "" in items:
-        raise InvalidArgument(
-            name=option,
-            expected="a list with commas, without empty items",
-            given=InvalidArgument.describe_parameter(text),
+        raise InvalidArgument.of(
+            option,
+            text,
+            "a list with commas, without empty items",
             hint="as in a,b,c; put an item that holds a comma in double quotes, as in 'a,\"b, c\"'",
         )
     return items
@@ -79,10 +79,10 @@ def typed(text: str, kind: Type, *, option: str) -> Any:
     """
     value = _read_value(text, kind)
     if value is None:
-        raise InvalidArgument(
-            name=option,
-            expected=f"{_HOW[kind]}, since the column is of type {kind}",
-            given=InvalidArgument.describe_parameter(text),
+        raise InvalidArgument.of(
+            option,
+            text,
+            f"{_HOW[kind]}, since the column is of type {kind}",
             hint="--schema column=text reads the column as text",
         )
     return value
@@ -279,8 +279,7 @@ class _ConditionReader:
         return f'"{self._tokens[self._place - 1][1][:20]}"'
 
     def _refused(self, hint: str) -> InvalidArgument:
-        given = InvalidArgument.describe_parameter(self._text)
-        return InvalidArgument(name="--where", expected=_SHAPE, given=given, hint=hint)
+        return InvalidArgument.of("--where", self._text, _SHAPE, hint=hint)
 
 
 def _bare(word: str) -> Any:
@@ -416,10 +415,10 @@ def _checked(found: list[str], text: str, option: str, parts: tuple[str, ...]) -
             "candidates": "city:A,B,C",
         }
         example = examples.get(parts[1], "age:0,18,65,100")
-        raise InvalidArgument(
-            name=option,
-            expected=":".join(parts),
-            given=InvalidArgument.describe_parameter(text),
+        raise InvalidArgument.of(
+            option,
+            text,
+            ":".join(parts),
             hint=f"as in {option} {example}, or with a name, {option} name={example}",
         )
     return found

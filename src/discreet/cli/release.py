@@ -214,11 +214,10 @@ class QuestionOptions:
         """Refuse discovered keys without a δ, before anything is opened."""
         discovers = set(self.keys or ()) == {_DISCOVER}
         if discovers and spending.delta is None and not spending.error:
-            raise InvalidArgument(
-                name="--delta",
-                expected="given with --keys discover, which may reveal a key of one person with "
+            raise InvalidArgument.missing(
+                "--delta",
+                "given with --keys discover, which may reveal a key of one person with "
                 "that probability",
-                given="nothing",
                 hint="add it, as in --delta 1e-6, or list the keys",
             )
 
@@ -255,10 +254,8 @@ class QuestionOptions:
         pairs = [text.rpartition("=") for text in self.schema or ()]
         for text, (column, _, kind) in zip(self.schema or (), pairs, strict=True):
             if not column or not kind:
-                raise InvalidArgument(
-                    name="--schema",
-                    expected="column=type, as in --schema age=integer",
-                    given=InvalidArgument.describe_parameter(text),
+                raise InvalidArgument.of(
+                    "--schema", text, "column=type, as in --schema age=integer"
                 )
         return {column.strip(): kind.strip() for column, _, kind in pairs} or None
 
@@ -445,9 +442,7 @@ class AccountOptions:
     def check(self) -> None:
         """Refuse --ledger together with --no-ledger; a ledger from the environment is ignored."""
         if self.no_ledger and self.ledger not in (None, os.environ.get("DISCREET_LEDGER")):
-            raise InvalidArgument(
-                name="--ledger and --no-ledger", expected="one of them", given="both"
-            )
+            raise InvalidArgument.conflict("--ledger and --no-ledger")
 
     @contextmanager
     def hinted(self) -> Iterator[None]:
@@ -476,10 +471,9 @@ class AccountOptions:
                 yield Opened(self._on(ledger, table, cap), ledger)
             return
         if not self.no_ledger:
-            raise InvalidArgument(
-                name="--ledger",
-                expected="given, so that what is spent is remembered after this run",
-                given="nothing",
+            raise InvalidArgument.missing(
+                "--ledger",
+                "given, so that what is spent is remembered after this run",
                 hint="make one with: discreet ledger create people.ledger --dataset people "
                 "--epsilon 3; or say --no-ledger if the data are invented",
             )
@@ -536,10 +530,9 @@ class AccountOptions:
         if not self.create:
             check_ledger_exists(self.ledger)
         elif cap.budget() is None and not ledger_exists(self.ledger):
-            raise InvalidArgument(
-                name="the cap",
-                expected="given with --create, as --budget-epsilon, --budget-rho or --budget-mu",
-                given="nothing",
+            raise InvalidArgument.missing(
+                "the cap",
+                "given with --create, as --budget-epsilon, --budget-rho or --budget-mu",
                 hint="it is the most that all answers together may cost one person, and stays "
                 "fixed; as in --budget-epsilon 3",
             )
@@ -577,10 +570,9 @@ def _just_enough(query: Query, spending: SpendOptions) -> tuple[Budget, Fraction
         charge = price(ZCDP, _plan_alone(query, arguments).guarantee, 0)
         return ZCDP(charge.amount), charge.slack
     if spending.error:
-        raise InvalidArgument(
-            name="the cap",
-            expected="given with --error and without a ledger",
-            given="nothing",
+        raise InvalidArgument.missing(
+            "the cap",
+            "given with --error and without a ledger",
             hint="say how much may be spent at most, as in --budget-epsilon 1",
         )
     budget = budget_of(spending.epsilon, None, spending.rho, spending.mu, prefix="--")

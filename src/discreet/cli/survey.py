@@ -22,7 +22,7 @@ from discreet.cli.failures import called, in_toml
 from discreet.cli.options import flat
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
-from discreet.errors import InvalidArgument, one_line
+from discreet.errors import InvalidArgument, Phrase, one_line
 from discreet.plot import check_installed
 
 if TYPE_CHECKING:
@@ -169,10 +169,10 @@ def _question(
 ) -> Any:
     name, *rest = (part.strip() for part in given.split("=", parts - 1))
     if len(rest) != parts - 1:
-        raise InvalidArgument(
-            name=option,
-            expected="NAME=TEXT" if parts == 2 else "NAME=TEXT=ANSWERS",
-            given=InvalidArgument.describe_parameter(given),
+        raise InvalidArgument.of(
+            option,
+            given,
+            "NAME=TEXT" if parts == 2 else "NAME=TEXT=ANSWERS",
             hint='as in "smoker=Do you smoke?" or "town=Where do you live?=Aford,Beeham"',
         )
     promise: dict[str, Any] = (
@@ -245,13 +245,9 @@ class GivenAnswers:
     def check(self, *, may_ask: bool) -> None:
         """Refuse answers given in two ways, and missing ones with --json, when nobody is asked."""
         if self.answer and self.answers:
-            raise InvalidArgument(
-                name="--answer and --answers", expected="given one at a time", given="both"
-            )
+            raise InvalidArgument.conflict("--answer and --answers", "given one at a time")
         if not may_ask and not self.answer and not self.answers:
-            raise InvalidArgument(
-                name="--answers", expected="given with --json, which asks nothing", given="nothing"
-            )
+            raise InvalidArgument.missing("--answers", "given with --json, which asks nothing")
 
 
 def read_or_ask(form: Any, given: GivenAnswers) -> dict[str, Any]:
@@ -519,10 +515,8 @@ class EstimateOutput:
             check_installed()
         for (option, path), endings in zip(places.items(), (_PICTURES, _TABLES), strict=True):
             if path is not None and path.suffix.lower() not in endings:
-                raise InvalidArgument(
-                    name=option,
-                    expected=f"a name that ends in {' or '.join(endings)}",
-                    given=InvalidArgument.describe_parameter(str(path)),
+                raise InvalidArgument.of(
+                    option, str(path), f"a name that ends in {' or '.join(endings)}"
                 )
 
     def write(self, result: SurveyResult) -> None:
@@ -632,10 +626,8 @@ def _pair(names: str) -> tuple[str, str]:
     first, comma, second = names.partition(",")
     pair = first.strip(), second.strip()
     if not comma or not all(pair) or len(set(pair)) < 2:
-        raise InvalidArgument(
-            name="--cross",
-            expected="the names of two different questions, as in smoker,town",
-            given=InvalidArgument.describe_parameter(names),
+        raise InvalidArgument.of(
+            "--cross", names, "the names of two different questions, as in smoker,town"
         )
     return pair
 
@@ -657,10 +649,10 @@ def read_questionnaire(path: Path) -> Questionnaire:
     from discreet.survey import Questionnaire
 
     if not path.is_file():
-        raise InvalidArgument(
-            name="QUESTIONNAIRE.toml",
-            expected="a file that is there",
-            given=InvalidArgument.describe_parameter(str(path)),
+        raise InvalidArgument.of(
+            "QUESTIONNAIRE.toml",
+            str(path),
+            "a file that is there",
             hint="" if path.exists() else "discreet survey new FILE.toml writes one",
         )
     looks = _OTHERS.get(path.suffix.lower())
@@ -668,7 +660,9 @@ def read_questionnaire(path: Path) -> Questionnaire:
         raise InvalidArgument(
             name="QUESTIONNAIRE.toml",
             expected="a TOML file that asks the questions",
-            given=f"{InvalidArgument.describe_parameter(str(path))}, which looks like {looks}",
+            given=Phrase(
+                "{}, which looks like {}", InvalidArgument.describe_parameter(str(path)), looks
+            ),
             hint="the questionnaire is named first",
         )
     with told_of(path):
@@ -704,11 +698,7 @@ def check_page_name(path: Path) -> None:
 
 def _check_ending(option: str, path: Path, endings: tuple[str, ...]) -> None:
     if path.suffix.lower() not in endings:
-        raise InvalidArgument(
-            name=option,
-            expected=f"a name that ends in {' or '.join(endings)}",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of(option, str(path), f"a name that ends in {' or '.join(endings)}")
 
 
 def add_line(path: Path, line: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Exit, Option
 
 from discreet.cli import failures
-from discreet.cli.failures import translated
+from discreet.cli.failures import SHELL
 from discreet.cli.options import flat
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import (
@@ -171,7 +171,7 @@ def verify(
     if written is not None:
         registry.write(read)
     parts = {"failed": verdict.failed, "proved": verdict.proved, "trusted": verdict.trusted}
-    told = {name: [translated(words) for words in part] for name, part in parts.items()}
+    told = {name: [SHELL(words) for words in part] for name, part in parts.items()}
     signed = bool(read.document.get("signature"))
     ending = _ending(told, signed=signed, compared=public_key is not None)
     if printed.json:

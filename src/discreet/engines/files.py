@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.engines.duckdb import SOURCE, quoted, text
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 
 if TYPE_CHECKING:
     import duckdb
@@ -116,11 +116,7 @@ class CsvFiles(FileSet):
     def open(cls, paths: Sequence[str], *, delimiter: str) -> CsvFiles:
         """Read the header lines."""
         if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
-            raise InvalidArgument(
-                name="delimiter",
-                expected='one character, as in "," or ";"',
-                given=InvalidArgument.describe_parameter(delimiter),
-            )
+            raise InvalidArgument.of("delimiter", delimiter, 'one character, as in "," or ";"')
         opened = identify(paths)
         return cls(tuple(paths), _headers(paths, delimiter), opened, delimiter)
 
@@ -157,10 +153,10 @@ got 'nowhere/*.parquet' (str); check the path, which starts at the current folde
         matches = [path] if path.is_file() else [Path(m) for m in sorted(glob.glob(pattern))]
         files = [str(match.resolve()) for match in matches if match.is_file()]
         if not files:
-            raise InvalidArgument(
-                name="source",
-                expected="a file, or a pattern that some files match",
-                given=InvalidArgument.describe_parameter(pattern),
+            raise InvalidArgument.of(
+                "source",
+                pattern,
+                "a file, or a pattern that some files match",
                 hint=f'for all files in a folder say "{pattern}/*.parquet"'
                 if path.is_dir()
                 else no_such_file(pattern),
@@ -201,7 +197,7 @@ def no_such_file(pattern: str) -> str:
     'check the path; the command discreet demo writes visits.csv into the current folder'
     """
     if pattern.startswith(("postgres:", "postgresql:")):
-        return "for a database say dp.table(ibis.connect(address).table(name))"
+        return Phrase("for a database {}", Idiom.DATABASE)
     if "://" in pattern:
         return "fetch the file first: only files of this machine are read"
     if Path(pattern).name == SAMPLE:
@@ -255,7 +251,9 @@ def _header(path: str, delimiter: str) -> list[str]:
             name="source",
             expected="a CSV file whose first line names the columns, each once",
             given=f"{Path(path).name}, whose first line does not",
-            hint=f"cells are separated by {delimiter!r}; say delimiter= for another character",
+            hint=Phrase(
+                "cells are separated by {}; say {delimiter=} for another character", repr(delimiter)
+            ),
         )
     return names
 

@@ -32,10 +32,10 @@ def read_public(table: Any) -> PublicTable:
     if made is not None:
         files = paths or list(getattr(table, "files", ()))  # a dataset has files
         return PublicTable(made, table, tuple(file_ids(files)))
-    raise InvalidArgument(
-        name="table",
-        expected="a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",
-        given=InvalidArgument.describe_data(table),
+    raise InvalidArgument.of_data(
+        "table",
+        table,
+        "a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",
     )
 
 

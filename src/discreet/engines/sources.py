@@ -43,7 +43,7 @@ from discreet.engines.postgres import PostgresPass
 from discreet.engines.row_sampling import BySorting
 from discreet.engines.rows import apply, columns_needed, read_rows
 from discreet.engines.translation import literal
-from discreet.errors import EngineError, InvalidArgument
+from discreet.errors import EngineError, InvalidArgument, Phrase
 from discreet.query.expressions import Typed, as_type
 from discreet.query.keys import DiscoveredKeys, ListedKeys
 from discreet.query.measures import Binned
@@ -151,7 +151,9 @@ class IbisSource:
                 name="table",
                 expected="a connection that may create temporary tables: lists travel in them",
                 given="one that is read-only, or has no TEMP right",
-                hint="GRANT TEMPORARY ON DATABASE ... TO the role, or leave out keys= and lists",
+                hint=Phrase(
+                    "GRANT TEMPORARY ON DATABASE ... TO the role, or leave out {keys=} and lists"
+                ),
             )
         if not ran:
             raise InvalidArgument(
@@ -330,7 +332,9 @@ def _check_tested(backend: str, untested: bool) -> None:
             name="source",
             expected="a table of DuckDB, Spark or PostgreSQL, whose exact answers are tested",
             given=f"one of {backend}",
-            hint="load it into one of these, or say untested=True to rely on it all the same",
+            hint=Phrase(
+                "load it into one of these, or say {untested=True} to rely on it all the same"
+            ),
         )
 
 
@@ -361,18 +365,18 @@ def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tu
         return DuckDbRelation(source), "a DuckDB relation"
     if isinstance(source, list | tuple):
         if schema is None:
-            raise InvalidArgument(
-                name="schema",
-                expected="given for a list of records, which has no types of its own",
-                given="None",
+            raise InvalidArgument.of(
+                "schema",
+                None,
+                "given for a list of records, which has no types of its own",
                 hint='as in schema={"ward": "text", "days": "integer"}',
             )
         return Records(source, tuple(schema)), "a list of records"
-    raise InvalidArgument(
-        name="source",
-        expected="a path or pattern of Parquet or CSV files, a pandas, Polars or Spark frame, "
+    raise InvalidArgument.of_data(
+        "source",
+        source,
+        "a path or pattern of Parquet or CSV files, a pandas, Polars or Spark frame, "
         "an Arrow table or dataset, a DuckDB relation or an Ibis table",
-        given=InvalidArgument.describe_data(source),
         hint="for a dict of columns say dp.table(pyarrow.table(columns))"
         if isinstance(source, Mapping)
         else 'as in dp.table("visits.csv")',
@@ -457,8 +461,10 @@ def check_domains(source: IbisSource) -> None:
                 name=f'schema of "{column}"',
                 expected="a domain that holds all values of the column",
                 given="one that some are outside of, or NaN",
-                hint="widen the domain, mend the table, or leave the domain out: bounds= of a "
-                "question clamp what is beyond them",
+                hint=Phrase(
+                    "widen the domain, mend the table, or leave the domain out: {bounds=} of a "
+                    "question clamp what is beyond them"
+                ),
             )
 
 

@@ -396,19 +396,19 @@ def _read_limits(tolerance: float | None, memory: int) -> tuple[float | None, in
 def _read(guarantees: Iterable[Guarantee]) -> tuple[Composition | None, Parts]:
     """The longest composition among them, and the parts of all others."""
     if isinstance(guarantees, Guarantee) or not isinstance(guarantees, Iterable):
-        raise InvalidArgument(
-            name="guarantees",
-            expected="a list of guarantees",
-            given=InvalidArgument.describe_parameter(guarantees),
+        raise InvalidArgument.of(
+            "guarantees",
+            guarantees,
+            "a list of guarantees",
             hint="write compose([g1, g2]); for k runs of one, g.repeat(k)",
         )
     listed = [getattr(g, "guarantee", g) for g in guarantees]  # mechanisms are accepted too
     for place, g in enumerate(listed):
         if not isinstance(g, Guarantee):
-            raise InvalidArgument(
-                name=f"guarantees[{place}]",
-                expected="a guarantee or a mechanism, such as Pure(1) or Laplace(...).guarantee",
-                given=InvalidArgument.describe_parameter(g),
+            raise InvalidArgument.of(
+                f"guarantees[{place}]",
+                g,
+                "a guarantee or a mechanism, such as Pure(1) or Laplace(...).guarantee",
                 hint="write compose([dp.Pure(1), dp.Pure(1)]); for k runs of one, g.repeat(k)",
             )
     compositions = [g for g in listed if isinstance(g, Composition)]
@@ -749,11 +749,7 @@ class Least(Guarantee):
     def __init__(self, facts: Iterable[Guarantee]) -> None:
         held = tuple(dict.fromkeys(facts))
         if not held or not all(isinstance(g, Guarantee) for g in held):
-            raise InvalidArgument(
-                name="facts",
-                expected="one or more guarantees of the same mechanism",
-                given=InvalidArgument.describe_parameter(facts),
-            )
+            raise InvalidArgument.of("facts", facts, "one or more guarantees of the same mechanism")
         if any(isinstance(g, Composition | OneWay) for g in held):
             raise InvalidArgument(
                 name="facts",

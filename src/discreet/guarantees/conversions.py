@@ -576,10 +576,8 @@ def within(guarantee: Guarantee, limit: Guarantee) -> bool:
     small enough, since its profile is the largest one through that point.
     """
     if not isinstance(limit, Guarantee):
-        raise InvalidArgument(
-            name="limit",
-            expected="a guarantee, such as Approx(epsilon=1, delta=1e-6)",
-            given=InvalidArgument.describe_parameter(limit),
+        raise InvalidArgument.of(
+            "limit", limit, "a guarantee, such as Approx(epsilon=1, delta=1e-6)"
         )
     if guarantee == limit:
         return True

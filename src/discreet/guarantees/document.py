@@ -49,8 +49,7 @@ def parse(text: str, *, deepest: int) -> object:
     discreet.errors.InvalidArgument: text must be JSON with each key once, got one twice
     """
     if not isinstance(text, str):
-        given = InvalidArgument.describe_parameter(text)
-        raise InvalidArgument(name="text", expected="JSON text", given=given)
+        raise InvalidArgument.of("text", text, "JSON text")
     if len(text) > _LONGEST:
         raise InvalidArgument(
             name="text", expected=f"at most {_LONGEST:,} characters", given=f"{len(text):,}"
@@ -93,8 +92,7 @@ class Kind:
 
 def unexpected(name: str, expected: str, value: object) -> InvalidArgument:
     """The error to raise for a value that is not what was expected."""
-    given = InvalidArgument.describe_parameter(value)
-    return InvalidArgument(name=name, expected=expected, given=given)
+    return InvalidArgument.of(name, value, expected)
 
 
 def read_number(value: object, name: str, depth: int = 0) -> Fraction:
@@ -275,10 +273,8 @@ def _write(guarantee: Guarantee) -> dict[str, object]:
                 for key, (attribute, form) in fields.items()
             }
             return {"notion": notion, **values}
-    raise InvalidArgument(
-        name="guarantee",
-        expected=f"of one of the notions {', '.join(NOTIONS)}",
-        given=InvalidArgument.describe_data(guarantee),
+    raise InvalidArgument.of_data(
+        "guarantee", guarantee, f"of one of the notions {', '.join(NOTIONS)}"
     )
 
 

@@ -102,11 +102,7 @@ class _Reader:
                 name="event", expected=f"nested at most {_DEEPEST} deep", given="a deeper one"
             )
         if not isinstance(event, self.classes.DpEvent):
-            raise InvalidArgument(
-                name="event",
-                expected="a DpEvent of dp_accounting",
-                given=InvalidArgument.describe_data(event),
-            )
+            raise InvalidArgument.of_data("event", event, "a DpEvent of dp_accounting")
         name = type(event).__name__
         # By name, as the classes of later versions are known here too; but theirs, not a
         # class of the same name with a meaning of its own.
@@ -187,10 +183,7 @@ def _read_repeated(event: Any, inner: _Reader) -> Guarantee:
 
 def _read_composed(event: Any, inner: _Reader) -> Guarantee:
     if not isinstance(event.events, list | tuple):
-        given = InvalidArgument.describe_data(event.events)
-        raise InvalidArgument(
-            name="ComposedDpEvent.events", expected="a list of events", given=given
-        )
+        raise InvalidArgument.of_data("ComposedDpEvent.events", event.events, "a list of events")
     parts = [inner(each) for each in event.events]
     # Where one part hides nothing, the others cannot help.
     return _EVERYTHING if _EVERYTHING in parts else compose(g for g in parts if g != _NOTHING)
@@ -265,10 +258,8 @@ def write(classes: Any, guarantee: Guarantee) -> Any:
                 f"there is no DpEvent for {type(guarantee).__name__}: write the event of the "
                 "mechanism it comes from, or a GDP or ZCDP guarantee that lies above it"
             )
-    raise InvalidArgument(
-        name="guarantee",
-        expected="a guarantee, such as mechanism.guarantee or Pure(1)",
-        given=InvalidArgument.describe_parameter(guarantee),
+    raise InvalidArgument.of(
+        "guarantee", guarantee, "a guarantee, such as mechanism.guarantee or Pure(1)"
     )
 
 

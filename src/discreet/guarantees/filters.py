@@ -26,7 +26,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.errors import BudgetExceeded, InvalidArgument, Refused
+from discreet.errors import BudgetExceeded, Code, Idiom, InvalidArgument, Refused
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bounded_range import BoundedRange
 from discreet.guarantees.composition import Composition, Least, compose
@@ -160,7 +160,9 @@ spent, so ε = 0.3 is left
         if charge.slack and not self.slack:
             raise Refused(
                 f"this cost fails outright with probability δ₀ = {plain(charge.slack)}, and the "
-                f"account has no slack for it: open one with slack, or use what needs no delta"
+                f"account has no slack for it",
+                remedy=Idiom.CAP_WITH_SLACK,
+                code=Code.NOTION_MISMATCH,
             )
         return charge
 
@@ -272,7 +274,7 @@ def read_cap(limit: Notion) -> Fraction:
         name="limit",
         expected="Pure, ZCDP or GDP, above 0",
         given=f"a value of type {type(limit).__name__}",
-        hint="for an (ε, δ) cap use Filter.from_epsilon_delta",
+        hint=Idiom.CAP_OF_APPROX,
     )
 
 
@@ -369,10 +371,7 @@ def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
 
 def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
     if not isinstance(cost, Guarantee):
-        given = InvalidArgument.describe_parameter(cost)
-        raise InvalidArgument(
-            name="cost", expected="a guarantee", given=given, hint="such as mechanism.guarantee"
-        )
+        raise InvalidArgument.of("cost", cost, "a guarantee", hint="such as mechanism.guarantee")
     charge = (_priced if isinstance(cost, _SMALL) else _priced.__wrapped__)(kind, cost)
     extra = _short_slack(unit_interval(slack, name="slack"))
     charge = Charge(charge.amount, _short_slack(short_up(charge.slack + extra)))
@@ -401,8 +400,7 @@ def _priced(kind: type[Notion], cost: Guarantee) -> Charge:
 def _short_slack(slack: Fraction) -> Fraction:
     if is_short(slack) and slack <= 1:
         return slack
-    given = InvalidArgument.describe_parameter(slack)
-    raise InvalidArgument(name="slack", expected=f"at most 1, with {_SHORT}", given=given)
+    raise InvalidArgument.of("slack", slack, f"at most 1, with {_SHORT}")
 
 
 def _amount(kind: type[Notion], part: Guarantee, *, typed: bool) -> Fraction:
@@ -421,10 +419,10 @@ def _amount(kind: type[Notion], part: Guarantee, *, typed: bool) -> Fraction:
 def _short(x: Fraction, *, name: str, exact: bool) -> Fraction:
     if is_short(x) or (x <= LARGEST and not exact):
         return short_up(x)
-    raise InvalidArgument(
-        name=name,
-        expected=f"below 2⁶⁴ and, to be charged exactly, a fraction with {_SHORT}",
-        given=InvalidArgument.describe_parameter(x),
+    raise InvalidArgument.of(
+        name,
+        x,
+        f"below 2⁶⁴ and, to be charged exactly, a fraction with {_SHORT}",
         hint=f"the next such fraction is {short_up(x)}" if x <= LARGEST else "",
     )
 
@@ -452,8 +450,7 @@ def read_slack(slack: Number) -> Fraction:
     exact = non_negative(slack, name="slack")
     if exact < 1:
         return exact
-    given = InvalidArgument.describe_parameter(slack)
-    raise InvalidArgument(name="slack", expected="0 or above and below 1", given=given)
+    raise InvalidArgument.of("slack", slack, "0 or above and below 1")
 
 
 def without_slack(delta: Number, slack: Number) -> Fraction:
@@ -465,8 +462,7 @@ def without_slack(delta: Number, slack: Number) -> Fraction:
     whole, part = probability(delta, name="delta"), read_slack(slack)
     if part < whole:
         return (whole - part) / (1 - part)
-    given = InvalidArgument.describe_parameter(slack)
-    raise InvalidArgument(name="slack", expected="below delta", given=given)
+    raise InvalidArgument.of("slack", slack, "below delta")
 
 
 def epsilon_with_slack(limit: Guarantee, slack: Fraction, delta: Number) -> float:
@@ -532,10 +528,8 @@ def _greatest(
 
     greatest = _greatest_float(keeps)
     if greatest == 0:
-        raise InvalidArgument(
-            name="epsilon",
-            expected=f"large enough, with this delta, for a {name} of at least 2⁻⁶³",
-            given=InvalidArgument.describe_parameter(epsilon),
+        raise InvalidArgument.of(
+            "epsilon", epsilon, f"large enough, with this delta, for a {name} of at least 2⁻⁶³"
         )
     return short_down(Fraction(greatest))
 

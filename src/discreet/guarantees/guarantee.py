@@ -290,8 +290,7 @@ def unit_interval(value: Number, *, name: str) -> Fraction:
     """Check a probability that is passed in; 0 and 1 are allowed."""
     exact = non_negative(value, name=name)
     if exact > 1:
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name=name, expected="from 0 to 1", given=given)
+        raise InvalidArgument.of(name, value, "from 0 to 1")
     return exact
 
 

@@ -69,10 +69,8 @@ class KeyPair(Guarantee):
                 given="a pair the other way round",
             )
         if any(p > 0 for p, _ in pairs) and not isinstance(base, Pure | None):
-            raise InvalidArgument(
-                name="base",
-                expected="Pure, or left out, where a coin has p above 0",
-                given=InvalidArgument.describe_data(base),
+            raise InvalidArgument.of_data(
+                "base", base, "Pure, or left out, where a coin has p above 0"
             )
         object.__setattr__(self, "base", Pure(0) if base is None else base)
         object.__setattr__(self, "coins", pairs)

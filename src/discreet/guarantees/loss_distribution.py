@@ -297,11 +297,7 @@ def _read(values: object, *, name: str) -> list[Fraction]:
     except (TypeError, ValueError):
         array = np.zeros((0,))
     if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
-        raise InvalidArgument(
-            name=name,
-            expected="a list of finite probabilities, one per outcome",
-            given=InvalidArgument.describe_parameter(values),
-        )
+        raise InvalidArgument.of(name, values, "a list of finite probabilities, one per outcome")
     return _checked([Fraction(v) for v in array.tolist()], name)
 
 

@@ -42,8 +42,7 @@ class ResponsePair(Guarantee):
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
         count = integer(categories, name="categories", minimum=2)
         if count > _MOST:
-            given = InvalidArgument.describe_parameter(categories)
-            raise InvalidArgument(name="categories", expected=f"at most {_MOST}", given=given)
+            raise InvalidArgument.of("categories", categories, f"at most {_MOST}")
         object.__setattr__(self, "categories", count)
 
     def __repr__(self) -> str:

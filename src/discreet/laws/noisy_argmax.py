@@ -50,8 +50,7 @@ class NoisyArgmax:
         noise: Literal["laplace", "exponential"],
     ) -> None:
         if noise not in ("laplace", "exponential"):
-            given = InvalidArgument.describe_parameter(noise)
-            raise InvalidArgument(name="noise", expected="laplace or exponential", given=given)
+            raise InvalidArgument.of("noise", noise, "laplace or exponential")
         object.__setattr__(self, "scores", exact_scores(scores))
         object.__setattr__(self, "scale", positive(scale, name="scale"))
         object.__setattr__(self, "noise", noise)

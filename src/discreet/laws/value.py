@@ -31,8 +31,7 @@ def exact_value(value: Value, *, name: str) -> Fraction:
             return Fraction(int(value))
         return Fraction(*value.as_integer_ratio())
     except (AttributeError, ValueError, OverflowError):
-        given = InvalidArgument.describe_data(value)
-        raise InvalidArgument(name=name, expected="a finite number", given=given) from None
+        raise InvalidArgument.of_data(name, value, "a finite number") from None
 
 
 def at_place(formula: Callable[[arb], arb], y: Value | arb) -> arb:

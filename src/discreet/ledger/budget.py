@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, NoReturn, Protocol, TypeAlias
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Code, Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
 from discreet.guarantees.filters import Filter, Notion, in_words, plain, sum_of
 from discreet.ledger.history import Claim, Cost, Entry, History, NamedFilter, already_used
@@ -53,10 +53,8 @@ class Cap:
                 _check_size(budget)
                 account = Filter(limit=budget, slack=0 if slack is None else _slack(slack))
                 return cls(budget, account.slack, budget)
-        raise InvalidArgument(
-            name="budget",
-            expected="dp.Pure, dp.ZCDP, dp.GDP or dp.Approx, such as dp.Pure(3)",
-            given=InvalidArgument.describe_parameter(budget),
+        raise InvalidArgument.of(
+            "budget", budget, "dp.Pure, dp.ZCDP, dp.GDP or dp.Approx, such as dp.Pure(3)"
         )
 
     @property
@@ -69,7 +67,9 @@ class Cap:
         if budget != self.budget or (slack is not None and _slack(slack) != self.slack):
             raise Refused(
                 f"the cap of the {whose} is {self}, and {Cap.read(budget, slack)} was given: a "
-                "cap is never changed. Leave the budget out to go on with it"
+                "cap is never changed",
+                remedy=Idiom.CAP_GIVEN,
+                code=Code.ALREADY_THERE,
             )
 
     def to_document(self) -> dict[str, Any]:
@@ -104,10 +104,8 @@ class Cap:
 def _check_size(budget: Notion) -> None:
     size = budget.mu if isinstance(budget, GDP) else sum_of(budget)
     if not size or not is_short(size):
-        raise InvalidArgument(
-            name="budget",
-            expected="above 0, and a fraction of at most 64 bits above and below the stroke",
-            given=InvalidArgument.describe_parameter(size),
+        raise InvalidArgument.of(
+            "budget", size, "above 0, and a fraction of at most 64 bits above and below the stroke"
         )
 
 
@@ -227,8 +225,12 @@ class MemoryBudget:
         if os.getpid() != self._process:
             raise Refused(
                 "this budget is kept in the memory of another process, which cannot see what is "
-                "spent here: release from the process that opened the session, or keep the "
-                "budget in a file with ledger="
+                "spent here",
+                remedy=Phrase(
+                    "release from the process that opened the session, or keep the budget in a "
+                    "file with {ledger=}"
+                ),
+                code=Code.NOT_SHARED,
             )
         with self._lock:
             name, account = self.caps[0]

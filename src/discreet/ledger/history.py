@@ -105,21 +105,17 @@ def read_name(name: object, *, argument: str) -> str:
     """A name that can be printed on one line."""
     if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name.strip():
         return name
-    raise InvalidArgument(
-        name=argument,
-        expected=f"a name of at most {_LONGEST} printable characters",
-        given=InvalidArgument.describe_parameter(name),
-    )
+    raise InvalidArgument.of(argument, name, f"a name of at most {_LONGEST} printable characters")
 
 
 def read_question(question: object) -> str:
     """What was asked, in words."""
     if isinstance(question, str) and question.strip() and len(question) <= _LONGEST_QUESTION:
         return question
-    raise InvalidArgument(
-        name="question",
-        expected=f"a text for whoever reads the ledger, at most {_LONGEST_QUESTION:,} characters",
-        given=InvalidArgument.describe_parameter(question),
+    raise InvalidArgument.of(
+        "question",
+        question,
+        f"a text for whoever reads the ledger, at most {_LONGEST_QUESTION:,} characters",
     )
 
 
@@ -127,10 +123,8 @@ def read_key(key: object) -> str | None:
     """An idempotency key, checked when it is passed in."""
     if key is None or (isinstance(key, str) and 0 < len(key) <= _LONGEST and key.isprintable()):
         return key
-    raise InvalidArgument(
-        name="idempotency_key",
-        expected=f"a text of 1 to {_LONGEST} printable characters",
-        given=InvalidArgument.describe_parameter(key),
+    raise InvalidArgument.of(
+        "idempotency_key", key, f"a text of 1 to {_LONGEST} printable characters"
     )
 
 

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet import signing
-from discreet.errors import InvalidArgument, LedgerDamaged, Refused, RelationMismatch
+from discreet.errors import (
+    Code,
+    Idiom,
+    InvalidArgument,
+    LedgerDamaged,
+    Phrase,
+    Refused,
+    RelationMismatch,
+)
 from discreet.guarantees import Guarantee
 from discreet.hints import spelled
 from discreet.ledger.account import Account, AccountState, LedgerState
@@ -61,8 +69,8 @@ class Ledger:
             if public not in (None, pinned) or create:
                 raise InvalidArgument(
                     name="public_key",
-                    expected="the public half of key=, or given alone to read",
-                    given="another, or with create=True",
+                    expected=Phrase("the public half of {key=}, or given alone to read"),
+                    given=Phrase("another, or with {create=True}"),
                 )
             public = pinned
         self._journal = Journal(open_store(location, create=create), signer)
@@ -228,11 +236,8 @@ class Ledger:
         and nothing more is charged. Left out, every call charges. Sessions do this by themselves.
         """
         if not isinstance(cost, Guarantee):
-            raise InvalidArgument(
-                name="cost",
-                expected="a guarantee",
-                given=InvalidArgument.describe_parameter(cost),
-                hint="such as mechanism.guarantee",
+            raise InvalidArgument.of(
+                "cost", cost, "a guarantee", hint="such as mechanism.guarantee"
             )
         purse, key = self.purse(dataset, analyst), read_key(idempotency_key)
         words = read_question(question)
@@ -346,10 +351,8 @@ class Ledger:
 
 def open_store(location: str | PathLike[str], *, create: bool) -> Store:
     if not isinstance(location, str | PathLike) or not fspath(location):
-        raise InvalidArgument(
-            name="ledger",
-            expected="a path, or an address such as postgresql://user@host/database",
-            given=InvalidArgument.describe_data(location),
+        raise InvalidArgument.of_data(
+            "ledger", location, "a path, or an address such as postgresql://user@host/database"
         )
     if isinstance(location, str) and "://" in location:
         from discreet.ledger.stores.postgresql import PostgresStore
@@ -360,16 +363,24 @@ def open_store(location: str | PathLike[str], *, create: bool) -> Store:
     return SqliteStore(Path(location).resolve(), create=create)  # one name, one lock
 
 
+_ADD = {
+    "analyst": Idiom.ADD_ANALYST,
+    "dataset": Idiom.ADD_DATASET,
+    "group": Idiom.ADD_GROUP,
+}
+
+
 def find_account(state: LedgerState, kind: str, dataset: int | None, name: object) -> AccountState:
     number = state.names.get((kind, dataset, name)) if isinstance(name, str) else None
     if number is not None:
         return state.accounts[number]
     there = [k.name for k in state.accounts.values() if (k.kind, k.dataset) == (kind, dataset)]
-    raise InvalidArgument(
-        name=kind,
-        expected=f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
-        given=InvalidArgument.describe_parameter(name),
-        hint=f"ledger.add_{kind}(...), or discreet ledger, adds one",
+    raise InvalidArgument.of(
+        kind,
+        name,
+        f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
+        hint=_ADD[kind],
+        code=Code.UNKNOWN_NAME,
     )
 
 
@@ -378,12 +389,10 @@ def find_analyst(state: LedgerState, dataset: int | None, name: str) -> None:
     people = [one for one in tuple(state.accounts.values()) if one.kind == "analyst"]
     there = [one.name for one in people if dataset in (None, one.dataset)]
     if name not in there:
-        raise InvalidArgument(
-            name="analyst",
-            expected=f"one of {', '.join(dict.fromkeys(there))}"
-            if there
-            else "left out: none is added",
-            given=InvalidArgument.describe_parameter(name),
+        raise InvalidArgument.of(
+            "analyst",
+            name,
+            f"one of {', '.join(dict.fromkeys(there))}" if there else "left out: none is added",
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar
 
-from discreet.errors import InvalidArgument, LooseBound
+from discreet.errors import InvalidArgument, LooseBound, Phrase
 from discreet.guarantees import (
     GDP,
     ZCDP,
@@ -83,13 +83,13 @@ def calibrate(
             name="target or error",
             expected="given, and only one of them",
             given="none" if target is None else "both",
-            hint="say target= for a promise or error= for a width",
+            hint=Phrase("say {target=} for a promise or {error=} for a width"),
         )
     if target is None:
         if integer(count, name="count", minimum=1) != 1 or rate is not None:
             raise InvalidArgument(
                 name="count and rate",
-                expected="left out with error=",
+                expected=Phrase("left out with {error=}"),
                 given="given",
                 hint="how far off one answer may be does not depend on how many there are",
             )
@@ -97,8 +97,7 @@ def calibrate(
         sure = sure if confidence is None else probability(confidence, name="confidence")
         return _most_private(asked, width, sure)
     if confidence is not None:
-        given = InvalidArgument.describe_parameter(confidence)
-        raise InvalidArgument(name="confidence", expected="left out with target=", given=given)
+        raise InvalidArgument.of("confidence", confidence, Phrase("left out with {target=}"))
     runs = integer(count, name="count", minimum=1)
     return _least_noise(asked, RunTarget(_read_target(target), runs, _read_rate(rate)))
 
@@ -222,11 +221,8 @@ class Family(Generic[M]):
             )
         for name in _NOISE:
             if name in parameters:
-                raise InvalidArgument(
-                    name=name,
-                    expected="left out",
-                    given=InvalidArgument.describe_parameter(parameters[name]),
-                    hint="calibrate finds the noise itself",
+                raise InvalidArgument.of(
+                    name, parameters[name], "left out", hint="calibrate finds the noise itself"
                 )
         noise, extra = _FAMILIES[mechanism]
         asks = {name: value for name, value in parameters.items() if name == extra}

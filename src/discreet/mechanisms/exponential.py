@@ -153,10 +153,8 @@ def grid_points(interval: tuple[Number, Number], step: Number) -> NDArray[np.flo
     exact_step = positive(step, name="step")
     count = (upper - lower) // exact_step + 1
     if count > MOST_POINTS:
-        raise InvalidArgument(
-            name="step",
-            expected=f"large enough for at most {MOST_POINTS} points in the interval",
-            given=InvalidArgument.describe_parameter(step),
+        raise InvalidArgument.of(
+            "step", step, f"large enough for at most {MOST_POINTS} points in the interval"
         )
     # Over a common denominator the points are integers, which doubles hold exactly below 2^53,
     # so that the division is the only rounding.

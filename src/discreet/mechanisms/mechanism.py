@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument, UnboundedSensitivity
+from discreet.errors import Argument, Idiom, InvalidArgument, Phrase, UnboundedSensitivity
 from discreet.lazy import cached_property
 from discreet.noise.additive import (
     INT_MAX,
@@ -50,7 +50,9 @@ def exactly_one(**options: Number | None) -> tuple[str, Number]:
         name=" or ".join(names),
         expected="given, and only one of them",
         given=" and ".join(name for name, _ in given) or "none",
-        hint=f"say {names[0]}= for the promise or {names[-1]}= for the noise",
+        hint=Phrase(
+            "say {} for the promise or {} for the noise", Argument(names[0]), Argument(names[-1])
+        ),
     )
 
 
@@ -64,16 +66,19 @@ def positive_sensitivity(value: Number | Sensitivity, *, norm: Norm) -> Fraction
         return exact
     if isinstance(value, float) and value == float("inf"):
         raise UnboundedSensitivity(
-            "sensitivity is infinite, so no noise is enough; bound what one person contributes, "
-            "for example by clamping values to bounds=(lower, upper)"
+            Phrase(
+                "sensitivity is infinite, so no noise is enough; bound what one person "
+                "contributes, for example by clamping values to {}",
+                Idiom.BOUNDS,
+            )
         )
     exact = number(value, name="sensitivity")
     if exact > 0:
         return exact
-    raise InvalidArgument(
-        name="sensitivity",
-        expected="above 0",
-        given=InvalidArgument.describe_parameter(value),
+    raise InvalidArgument.of(
+        "sensitivity",
+        value,
+        "above 0",
         hint="a statistic that no person can change needs no mechanism, and one that "
         "somebody can change has a sensitivity above 0",
     )
@@ -211,8 +216,7 @@ def _refuse_elements(name: str, value: object, kinds: set[type]) -> InvalidArgum
 
 
 def _refuse(name: str, value: object, expected: str, hint: str) -> InvalidArgument:
-    given = InvalidArgument.describe_data(value)
-    return InvalidArgument(name=name, expected=expected, given=given, hint=hint)
+    return InvalidArgument.of_data(name, value, expected, hint=hint)
 
 
 # -- scores, and whether they all move the same way ------------------------------------------------
@@ -253,8 +257,7 @@ def read_flag(flag: object, *, name: str) -> bool:
     """Read True or False, and nothing that is merely truthy: "no" would be true."""
     if isinstance(flag, bool | np.bool_):
         return bool(flag)
-    given = InvalidArgument.describe_parameter(flag)
-    raise InvalidArgument(name=name, expected="True or False", given=given)
+    raise InvalidArgument.of(name, flag, Idiom.TRUTH)
 
 
 # -- additive noise on the grid that fits ----------------------------------------------------------
@@ -277,10 +280,10 @@ def read_step(step: Number | None, *, noise: Fraction) -> Step:
         check_noise(exact, name="step")
         check_noise(noise / exact, name="noise over step")
         return exact
-    raise InvalidArgument(
-        name="step",
-        expected='"fine" or a power of two',
-        given=InvalidArgument.describe_parameter(step),
+    raise InvalidArgument.of(
+        "step",
+        step,
+        '"fine" or a power of two',
         hint="such as 1, 0.25 or 1024: results are exact multiples of it",
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from numpy.typing import ArrayLike
 
 from discreet import laws
-from discreet.errors import InvalidArgument
+from discreet.errors import Argument, InvalidArgument, Phrase
 from discreet.guarantees import BoundedRange, Pure
 from discreet.hints import spelled
 from discreet.inputs import Scores
@@ -95,8 +95,8 @@ class NoisyMax:
             raise InvalidArgument(
                 name="gap",
                 expected="False unless the noise is Laplace",
-                given=f'True with noise="{noise}"',
-                hint='the gap is proved to be free for noise="laplace" alone',
+                given=Phrase("True with {}", Argument("noise", noise)),
+                hint=Phrase('the gap is proved to be free for {noise="laplace"} alone'),
             )
         check_noise(self.scale, name="epsilon")
 
@@ -174,5 +174,4 @@ def _kind(noise: Kind) -> Kind:
     if noise in get_args(Kind):
         return noise
     expected = ", ".join(f'"{kind}"' for kind in get_args(Kind))
-    given = InvalidArgument.describe_parameter(noise)
-    raise InvalidArgument(name="noise", expected=f"one of {expected}", given=given)
+    raise InvalidArgument.of("noise", noise, f"one of {expected}")

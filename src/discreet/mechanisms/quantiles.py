@@ -352,10 +352,10 @@ def read_groups(counts: Any, probabilities: tuple[Fraction, ...]) -> tuple[Count
     values = read_values(counts, name="counts")
     shape = values.shape or ()
     if not values.whole or len(shape) not in (1, 2):
-        raise InvalidArgument(
-            name="counts",
-            expected="whole numbers, one for each candidate, in one row or one row per group",
-            given=InvalidArgument.describe_data(counts),
+        raise InvalidArgument.of_data(
+            "counts",
+            counts,
+            "whole numbers, one for each candidate, in one row or one row per group",
             hint="count the values at each candidate",
         )
     groups = values.flat.reshape(-1, shape[-1])

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.guarantees import Pure, ResponsePair
 from discreet.hints import spelled
 from discreet.inputs import Categories
@@ -240,26 +240,25 @@ def _in_chunks(
 
 def _read_categories(categories: int) -> int:
     if isinstance(categories, list | tuple):
-        raise InvalidArgument(
-            name="categories",
-            expected="how many there are",
-            given=InvalidArgument.describe_data(categories),
-            hint="as in categories=3; answers are then 0, 1 and 2",
+        raise InvalidArgument.of_data(
+            "categories",
+            categories,
+            "how many there are",
+            hint=Phrase("as in {categories=3}; answers are then 0, 1 and 2"),
         )
     k = integer(categories, name="categories", minimum=2)
     if k > uniform.LARGEST_BOUND:
-        given = InvalidArgument.describe_parameter(categories)
-        raise InvalidArgument(name="categories", expected="at most 2^32", given=given)
+        raise InvalidArgument.of("categories", categories, "at most 2^32")
     return k
 
 
 def _read_epsilon(epsilon: Number) -> Fraction:
     exact = positive(epsilon, name="epsilon")
     if not SMALLEST_EPSILON <= exact <= LARGEST_EPSILON:
-        raise InvalidArgument(
-            name="epsilon",
-            expected=f"between 1e-100 and {LARGEST_EPSILON}",
-            given=InvalidArgument.describe_parameter(epsilon),
+        raise InvalidArgument.of(
+            "epsilon",
+            epsilon,
+            f"between 1e-100 and {LARGEST_EPSILON}",
             hint="below it reports say nothing, beyond it they are the truth",
         )
     return exact
@@ -328,8 +327,7 @@ def _read(value: ArrayLike) -> Answers:
 
 
 def _refuse(value: object, expected: str, hint: str = "") -> InvalidArgument:
-    given = InvalidArgument.describe_data(value)
-    return InvalidArgument(name="value", expected=expected, given=given, hint=hint)
+    return InvalidArgument.of_data("value", value, expected, hint=hint)
 
 
 # -- estimates: from randomized answers back to shares ---------------------------------------------
@@ -419,7 +417,7 @@ def _count(responses: NDArray[Any], categories: int) -> list[int]:
             name="responses",
             expected=f"released by this mechanism, from 0 to {categories - 1}",
             given="others too",
-            hint="pass what release() returned, or state the same categories=",
+            hint=Phrase("pass what release() returned, or state the same {categories=}"),
         )
     total = np.zeros(categories, np.int64)
     for start in range(0, responses.size, _AT_ONCE):

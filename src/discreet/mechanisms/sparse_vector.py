@@ -198,18 +198,13 @@ def _hits(hits: int) -> int:
     exact = integer(hits, name="hits", minimum=1)
     if exact <= MOST_HITS:
         return exact
-    given = InvalidArgument.describe_parameter(hits)
-    raise InvalidArgument(name="hits", expected=f"at most {MOST_HITS}", given=given)
+    raise InvalidArgument.of("hits", hits, f"at most {MOST_HITS}")
 
 
 def _iterate(stream: Any) -> Iterator[Any]:
     if isinstance(stream, Iterable) and not isinstance(stream, str | bytes | Mapping | Set):
         return iter(stream)
-    raise InvalidArgument(
-        name="stream",
-        expected="a list, an array or an iterator of numbers",
-        given=InvalidArgument.describe_data(stream),
-    )
+    raise InvalidArgument.of_data("stream", stream, "a list, an array or an iterator of numbers")
 
 
 # -- one run: a noisy threshold, and the hits that are left ----------------------------------------

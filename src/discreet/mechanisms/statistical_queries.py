@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import bounds, laws
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Argument, InvalidArgument, Phrase, Refused
 from discreet.guarantees import GDP, Guarantee, Pure
 from discreet.hints import spelled
 from discreet.inputs import BoundedMean
@@ -94,8 +94,7 @@ class StatisticalQueries:
     def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
         """Refuse what can be refused without looking at the records."""
         if not callable(phi):
-            given = InvalidArgument.describe_parameter(phi)
-            raise InvalidArgument(name="phi", expected="a function", given=given, hint=EXAMPLE)
+            raise InvalidArgument.of("phi", phi, "a function", hint=EXAMPLE)
         if not vectorized:
             return
         if not isinstance(self._sample, np.ndarray):
@@ -191,10 +190,10 @@ def read_sample(sample: Records, *, name: str = "sample") -> Records:
     array &= not isinstance(sample, np.ma.MaskedArray)  # a copy would drop the mask
     listed = isinstance(sample, Sequence) and not isinstance(sample, str | bytes)
     if not (array or listed) or not 0 < len(sample) <= LARGEST_SAMPLE:
-        raise InvalidArgument(
-            name=name,
-            expected=f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
-            given=InvalidArgument.describe_data(sample),
+        raise InvalidArgument.of_data(
+            name,
+            sample,
+            f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
             hint="for a table, list its rows",
         )
     if not isinstance(sample, np.ndarray):
@@ -246,14 +245,15 @@ def _checked(mechanism: Laplace | Gaussian) -> Laplace | Gaussian:
 def _rescaled(noise: Laplace | Gaussian, n: int) -> Laplace | Gaussian:
     """The same promise, for a sum in steps of 2^−32 instead of a mean."""
     if not isinstance(noise, Laplace | Gaussian):
-        given = InvalidArgument.describe_parameter(noise)
-        raise InvalidArgument(name="noise", expected="a Laplace or a Gaussian", given=given)
+        raise InvalidArgument.of("noise", noise, "a Laplace or a Gaussian")
     if noise.sensitivity != Fraction(1, n) or noise.step is not None:
         raise InvalidArgument(
             name="noise",
             expected=f"of sensitivity 1/{n}, by which one of {n} records moves a mean, and no step",
             given=f"sensitivity {noise.sensitivity} and step {noise.step}",
-            hint=f'say sensitivity="1/{n}" or give sigma= or epsilon= instead',
+            hint=Phrase(
+                "say {} or give {sigma=} or {epsilon=} instead", Argument("sensitivity", f"1/{n}")
+            ),
         )
     if isinstance(noise, Laplace):
         return Laplace(sensitivity=UNIT, epsilon=noise.epsilon, step=1)
@@ -300,7 +300,7 @@ def check_column_function(phi: Callable[[Any], Any], column: NDArray[Any]) -> No
             name="phi",
             expected="a function from an array of rows to as many numbers, none for no rows",
             given=f"{given} for no rows",
-            hint="leave out vectorized=True for a function of one record",
+            hint=Phrase("leave out {vectorized=True} for a function of one record"),
         )
 
 

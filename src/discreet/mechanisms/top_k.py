@@ -167,5 +167,4 @@ def _places(k: int) -> int:
     exact = integer(k, name="k", minimum=1)
     if exact <= MOST:
         return exact
-    given = InvalidArgument.describe_parameter(k)
-    raise InvalidArgument(name="k", expected=f"at most {MOST}", given=given)
+    raise InvalidArgument.of("k", k, f"at most {MOST}")

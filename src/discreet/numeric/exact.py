@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Argument, Idiom, InvalidArgument, Phrase
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
 """What a caller may pass where a number is expected; NumPy's integers and floats work too."""
@@ -27,7 +27,7 @@ _MAX_TEXT = 2 * _MAX_DIGITS + 3  # two signed integers and the slash between the
 
 _SQRT_BITS = 100
 
-_SPELLINGS = 'write it as 3, 0.1, "1/3", Fraction(1, 3) or Decimal("0.1")'
+_SPELLINGS = Phrase("write it as {}", Idiom.NUMBERS)
 
 
 def number(value: object, *, name: str) -> Fraction:
@@ -117,19 +117,18 @@ def interval(value: object, *, name: str) -> tuple[Fraction, Fraction]:
     >>> interval((0, 0.5), name="bounds")
     (Fraction(0, 1), Fraction(1, 2))
     """
-    expected = "a pair (lower, upper) with lower below upper"
+    expected = Phrase("{} with lower below upper", Idiom.PAIR)
     if not isinstance(value, tuple | list) or len(value) != 2:
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(
-            name=name, expected=expected, given=given, hint=f"as in {name}=(0, 30)"
+        raise InvalidArgument.of(
+            name, value, expected, hint=Phrase("as in {}", Argument(name, (0, 30)))
         )
     lower, upper = (number(end, name=name) for end in value)
     if lower >= upper:
-        ends = (InvalidArgument.describe_parameter(end) for end in value)
+        ends = [InvalidArgument.describe_parameter(end) for end in value]
         raise InvalidArgument(
             name=name,
             expected=expected,
-            given=" and ".join(ends),
+            given=Phrase("{} and {}", ends[0], ends[1]),
             hint="put the lower one first"
             if lower > upper
             else "give the least and the largest value that can occur, whatever the data are",
@@ -198,16 +197,13 @@ def _from_decimal(decimal: Decimal, value: object, name: str) -> Fraction:
 
 
 def _not_a_number(value: object, name: str) -> InvalidArgument:
-    given = InvalidArgument.describe_parameter(value)
-    return InvalidArgument(name=name, expected="a number", given=given, hint=_SPELLINGS)
+    return InvalidArgument.of(name, value, "a number", hint=_SPELLINGS)
 
 
 def _out_of_range(value: object, name: str, expected: str) -> InvalidArgument:
-    given = InvalidArgument.describe_parameter(value)
-    return InvalidArgument(name=name, expected=expected, given=given)
+    return InvalidArgument.of(name, value, expected)
 
 
 def _too_long(value: object, name: str) -> InvalidArgument:
-    given = InvalidArgument.describe_parameter(value)
     expected = f"a number whose exact form fits in {_MAX_BITS} bits"
-    return InvalidArgument(name=name, expected=expected, given=given)
+    return InvalidArgument.of(name, value, expected)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Argument, Call, InvalidArgument, Phrase
 from discreet.neighbors import Relation
 from discreet.numeric.exact import integer, sqrt_up
 from discreet.query.limits import ROWS, check
 from discreet.sensitivity import Sensitivity
+
+_LIMITS = (Argument("max_groups", 3), Argument("max_rows_per_group", 5))
+_BY_GROUP = Call(".bound", _LIMITS)
+_BY_ROWS = Call(".bound", (Argument("max_rows", 10),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,9 @@ class ContributionBound:
         if by_group == (max_rows is not None):
             raise InvalidArgument(
                 name="bound",
-                expected="max_groups= and max_rows_per_group=, or max_rows= alone",
+                expected=Phrase("{max_groups=} and {max_rows_per_group=}, or {max_rows=} alone"),
                 given="both" if by_group else "none of them",
-                hint="as in bound(max_groups=3, max_rows_per_group=5)",
+                hint=Phrase("as in {}", Call("bound", _LIMITS)),
             )
         for name, value in (
             ("max_groups", max_groups),
@@ -129,22 +133,20 @@ def contribution_of(
     if unit is None:
         return Contribution(1, 1, 1, relation, grouped)
     if bound is None:
-        raise InvalidArgument(
-            name="bound",
-            expected=f"given, since one {unit} may have any number of rows",
-            given="nothing",
-            hint="say .bound(max_groups=3, max_rows_per_group=5) or .bound(max_rows=10) first",
+        raise InvalidArgument.missing(
+            "bound",
+            f"given, since one {unit} may have any number of rows",
+            hint=Phrase("say {} or {} first", _BY_GROUP, _BY_ROWS),
         )
     if bound.max_rows is not None:
         rows = bound.max_rows
         return Contribution(min(rows, groups or rows), rows, rows, relation, grouped)
     if bound.max_rows_per_group is None or (bound.max_groups is None and grouped):
         missing = "max_groups" if bound.max_groups is None else "max_rows_per_group"
-        raise InvalidArgument(
-            name=missing,
-            expected=f"given, since one {unit} may be in any number of groups and rows",
-            given="nothing",
-            hint="say .bound(max_groups=3, max_rows_per_group=5)",
+        raise InvalidArgument.missing(
+            missing,
+            f"given, since one {unit} may be in any number of groups and rows",
+            hint=Phrase("say {}", _BY_GROUP),
         )
     touched = min(bound.max_groups or 1, groups or bound.max_groups or 1)
     rows = bound.max_rows_per_group

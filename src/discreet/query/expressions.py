@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Cast, Idiom, InvalidArgument, Phrase
 from discreet.query.limits import DEPTH, NODES, VALUES
 from discreet.query.schema import Schema, Type
 
@@ -169,9 +169,11 @@ def _wrapped(expression: Expression, signs: dict[str, str]) -> str:
 
 
 _ALIKE: Final = "values of one type"
-_CELLS: Final = 'the cells of a CSV file take the type they are used as; say it with .cast("real")'
-DAY: Final = "write a day, as in datetime.date(2026, 1, 31)"
-NUMBER_OF_DATE: Final = "take a number from the date first, as in .year()"
+_CELLS: Final = Phrase(
+    "the cells of a CSV file take the type they are used as; say it with {}", Cast("", "real")
+)
+DAY: Final = Phrase("write a day, as in {}", Idiom.DAY)
+NUMBER_OF_DATE: Final = Idiom.YEAR
 
 
 def repair(wanted: str, args: Sequence[Typed]) -> str:
@@ -195,7 +197,7 @@ def repair(wanted: str, args: Sequence[Typed]) -> str:
         return _cast_hint(args, Type.TEXT, "date", "text as dates")
     if any(kind.is_number for kind in kinds):
         return _as_numbers(args, compared=True)
-    return 'cast one of them, as in .cast("text")'  # booleans and dates can both be cast to text
+    return Idiom.CAST_TO_TEXT  # booleans and dates can both be cast to text
 
 
 def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
@@ -206,7 +208,7 @@ def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
             return "write numbers without quotes"
         case Type.TEXT:
             told = _cast_hint(others, Type.TEXT, "real", "text as numbers")
-            return f"write text in quotes, or {told}" if compared and literal else told
+            return Phrase("write text in quotes, or {}", told) if compared and literal else told
         case Type.BOOLEAN:
             return _cast_hint(others, Type.BOOLEAN, "integer", "truths as 0 and 1")
         case Type.DATE | Type.TIMESTAMP:
@@ -217,9 +219,7 @@ def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
 def _cast_hint(args: Sequence[Typed], kind: Type, to: str, what: str) -> str:
     """How to read the first column of this type as another type."""
     names = (arg.value for arg in args if arg.op == "column" and arg.type is kind)
-    name = next(names, "x")
-    cell = f"row.{name}" if str(name).isidentifier() else f'row["{name}"]'
-    return f'read the {what}, as in {cell}.cast("{to}")'
+    return Phrase("read the {}, as in {}", what, Cast(str(next(names, "x")), to))
 
 
 # -- types, checked against a schema before any data is touched ------------------------------------
@@ -322,9 +322,7 @@ def literal_type(value: object) -> Type:
             return _TIMESTAMP
         case datetime.date():
             return _DATE
-    raise InvalidArgument(
-        name="a literal", expected="a plain value", given=InvalidArgument.describe_data(value)
-    )
+    raise InvalidArgument.of_data("a literal", value, "a plain value")
 
 
 def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
@@ -360,7 +358,7 @@ def _comparison(expression: Expression, args: tuple[Typed, ...]) -> Typed:
             name=in_words(expression),
             expected="a comparison of two values",
             given="one with None, which is never true",
-            hint="say row.x.is_null() or row.x.is_not_null()",
+            hint=Phrase("say {}", Idiom.NULL),
         )
     left, right = _alike(expression, args)
     if left.type is _BOOLEAN and expression.op not in ("eq", "ne"):
@@ -539,10 +537,10 @@ def _literal_as(value: Typed, kind: Type, argument: str) -> Typed:
                 pass
             else:
                 return Typed("literal", (), day, kind, False)
-    raise InvalidArgument(
-        name=argument,
-        expected=f"a literal of type {kind}",
-        given=InvalidArgument.describe_parameter(value.value),
+    raise InvalidArgument.of(
+        argument,
+        value.value,
+        f"a literal of type {kind}",
         hint='dates are written as "2026-01-31"' if kind is _DATE else "",
     )
 

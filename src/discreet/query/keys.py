@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.lazy import cached_property
 from discreet.query.expressions import literal_type
 from discreet.query.limits import KEYS, TEXT, check, taken
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 KEY_TYPES: Final = (Type.BOOLEAN, Type.INTEGER, Type.TEXT, Type.DATE)
 _AS_KEYS: Final = {
-    Type.DATE: "write datetime.date(2026, 1, 31)",
+    Type.DATE: Phrase("write {}", Idiom.DAY),
     Type.BOOLEAN: "write True and False",
     Type.INTEGER: "write whole numbers, without quotes or decimals",
 }
 _FEWER: Final = "ask for fewer groups at a time, or for wider ones"
-_HINT: Final = 'list them, as in keys=["A", "B"], or say keys="discover", which needs a delta'
+_HINT: Final = Phrase(
+    'list them, as in {keys=["A", "B"]}, or say {keys="discover"}, which needs a delta'
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,8 +85,7 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
     elif isinstance(keys, Mapping):
         lists = _crossed(columns, keys)
     elif isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
-        given = InvalidArgument.describe_parameter(keys)
-        raise InvalidArgument(name="keys", expected="a list of keys", given=given, hint=_HINT)
+        raise InvalidArgument.of("keys", keys, "a list of keys", hint=_HINT)
     else:
         lists = _from_list(columns, keys)
     arrays = []

@@ -16,7 +16,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Code, Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure, compose
 from discreet.guarantees.filters import Charge, Filter, price, sum_of
 from discreet.lazy import cached_property
@@ -251,13 +251,15 @@ def _reason(choices: list[_Choice]) -> str:
 def _check_pure(spend: Spend, weights: Mapping[Part, Fraction]) -> None:
     if spend.rho is not None or spend.mu is not None:
         raise Refused(
-            "this account adds up pure ε, and Gaussian noise has none: spend epsilon=, or open "
-            "a session with a budget in ρ, μ or (ε, δ)"
+            "this account adds up pure ε, and Gaussian noise has none",
+            remedy=Phrase("spend {epsilon=}, or {}", Idiom.CAP_NOT_PURE),
+            code=Code.NOTION_MISMATCH,
         )
     if Discovery() in weights:
         raise Refused(
-            "discovered keys need a delta, and this account is pure: list the keys, or open a "
-            "session with a budget such as dp.Approx(epsilon, delta)"
+            "discovered keys need a delta, and this account is pure",
+            remedy=Phrase("list the keys, or {}", Idiom.CAP_WITH_DELTA),
+            code=Code.NOTION_MISMATCH,
         )
 
 
@@ -282,9 +284,8 @@ def least_spend(
     name = {Pure: "epsilon", ZCDP: "rho", GDP: "mu"}[type(account.limit)]
     size = 1 if group_size is None else integer(group_size, name="group_size", minimum=1)
     if size > _LARGEST_GROUP:
-        given = InvalidArgument.describe_parameter(group_size)
         expected = f"at most {_LARGEST_GROUP:,}"
-        raise InvalidArgument(name="group_size", expected=expected, given=given)
+        raise InvalidArgument.of("group_size", group_size, expected)
     known = None if delta is None else probability(delta, name="delta")
 
     def plan(amount: Fraction) -> Plan:
@@ -308,7 +309,7 @@ def _least(reaches: Callable[[Fraction], bool]) -> Fraction:
                 name="error",
                 expected="an error that some spend reaches",
                 given="one that a million does not reach",
-                hint="a group_size= that is larger, or bounds that are narrower, would",
+                hint=Phrase("a {group_size=} that is larger, or bounds that are narrower, would"),
             )
     low = high / 2
     while low > Fraction(1, 10**9) and reaches(low):
@@ -339,10 +340,9 @@ def _wanted(
                 given=f'"{name}"',
             )
         if columns[name].by_size and not known_size:
-            raise InvalidArgument(
-                name="group_size",
-                expected=f"given, since the error of {name} depends on the rows of the group",
-                given="nothing",
-                hint="say for which size the error must hold, as in group_size=1000",
+            raise InvalidArgument.missing(
+                "group_size",
+                f"given, since the error of {name} depends on the rows of the group",
+                hint=Phrase("say for which size the error must hold, as in {group_size=1000}"),
             )
     return widths

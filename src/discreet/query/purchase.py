@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.errors import InvalidArgument, Refused, one_line
+from discreet.errors import InvalidArgument, Phrase, Refused, one_line
 from discreet.guarantees import Guarantee
 from discreet.guarantees.filters import gdp_cap, zcdp_cap
 from discreet.lazy import cached_property
@@ -80,11 +80,13 @@ class Spend:
         if len(names) != 1:
             raise InvalidArgument(
                 name="spend",
-                expected="given as epsilon=, epsilon= and delta=, rho=, mu=, or error=",
+                expected=Phrase(
+                    "given as {epsilon=}, {epsilon=} and {delta=}, {rho=}, {mu=}, or {error=}"
+                ),
                 given=" and ".join(names) or ("nothing" if delta is None else "delta alone"),
                 hint="keep one of them"
                 if names
-                else "say how much privacy the answer may cost, as in epsilon=0.5",
+                else Phrase("say how much privacy the answer may cost, as in {epsilon=0.5}"),
             )
         exact = {name: positive(given[name], name=name) for name in names}
         return cls(**exact, delta=None if delta is None else probability(delta, name="delta"))
@@ -575,12 +577,13 @@ def buy(
     match part:
         case Discovery():
             if delta is None:
-                raise InvalidArgument(
-                    name="delta",
-                    expected='given with keys="discover"',
-                    given="nothing",
-                    hint="a key that one person has may be revealed with this probability, as in "
-                    "delta=1e-6",
+                raise InvalidArgument.missing(
+                    "delta",
+                    Phrase('given with {keys="discover"}'),
+                    hint=Phrase(
+                        "a key that one person has may be revealed with this probability, as in "
+                        "{delta=1e-6}"
+                    ),
                 )
             groups = contribution.groups * contribution.relation.add_remove_steps
             epsilon = money.share(share).pure

@@ -205,8 +205,7 @@ class Cell:
         """The characters from start on (0 is the first), at most this many."""
         for name, given in (("start", start), ("length", length)):
             if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < 2**31:
-                described = InvalidArgument.describe_parameter(given)
-                raise InvalidArgument(name=name, expected="an integer from 0 on", given=described)
+                raise InvalidArgument.of(name, given, "an integer from 0 on")
         return self._with("substring", value=(start, length))
 
     def concat(self, other: Operand) -> Cell:
@@ -287,10 +286,10 @@ def case(*branches: tuple[Cell, Operand], otherwise: Operand) -> Cell:
     args: list[Expression] = []
     for branch in branches:
         if not isinstance(branch, tuple) or len(branch) != 2 or not isinstance(branch[0], Cell):
-            raise InvalidArgument(
-                name="case",
-                expected="pairs of a condition and a value",
-                given=InvalidArgument.describe_data(branch),
+            raise InvalidArgument.of_data(
+                "case",
+                branch,
+                "pairs of a condition and a value",
                 hint='as in dp.case((row.age < 18, "child"), otherwise="adult")',
             )
         args += [branch[0].expression, read_operand(branch[1])]
@@ -322,10 +321,10 @@ def build(source: str | Callable[[Row], Any], schema: Schema, *, argument: str) 
 
 
 def _not_built(argument: str, source: object) -> InvalidArgument:
-    return InvalidArgument(
-        name=argument,
-        expected="a column's name or a lambda on a row",
-        given=InvalidArgument.describe_parameter(source),
+    return InvalidArgument.of(
+        argument,
+        source,
+        "a column's name or a lambda on a row",
         hint="as in lambda row: row.age >= 18",
     )
 
@@ -352,10 +351,8 @@ def plain(value: Any) -> Value:
         return int(value)
     if isinstance(value, Real) and _is_ordinary(value):
         return float(value)
-    raise InvalidArgument(
-        name="a literal",
-        expected="True, False, a number of ordinary size, text, a date or a datetime",
-        given=InvalidArgument.describe_parameter(value),
+    raise InvalidArgument.of(
+        "a literal", value, "True, False, a number of ordinary size, text, a date or a datetime"
     )
 
 
@@ -368,18 +365,13 @@ def _is_ordinary(number: Any) -> bool:
 
 def _listed(values: Iterable[Value]) -> tuple[Value, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InvalidArgument(
-            name="is_in",
-            expected="a list of values",
-            given=InvalidArgument.describe_parameter(values),
-        )
+        raise InvalidArgument.of("is_in", values, "a list of values")
     return taken(values, VALUES, name="is_in", what="values", hint="join a public table of them")
 
 
 def _text(value: str, name: str) -> str:
     if not isinstance(value, str):
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name=name, expected="given a text", given=given)
+        raise InvalidArgument.of(name, value, "given a text")
     check(len(value), TEXT, name=name, what="characters", hint="write a shorter text")
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InvalidArgument(

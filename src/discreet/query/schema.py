@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Argument, InvalidArgument, Phrase
 from discreet.hints import meant
 from discreet.numeric.exact import interval
 
@@ -51,11 +51,10 @@ class Type(Enum):
         for kind in offered:
             if value in (kind, kind.value):
                 return kind
-        raise InvalidArgument(
-            name=name,
-            expected=", ".join(f'"{kind.value}"' for kind in offered[:-1])
-            + f' or "{offered[-1].value}"',
-            given=InvalidArgument.describe_parameter(value),
+        raise InvalidArgument.of(
+            name,
+            value,
+            ", ".join(f'"{kind.value}"' for kind in offered[:-1]) + f' or "{offered[-1].value}"',
             hint=meant(_ALIASES.get(str(value), str(value)), [k.value for k in offered], '"{}"'),
         )
 
@@ -172,10 +171,10 @@ mean "days"?
                 return field
         near = get_close_matches(str(name), self.names, n=1)
         names = ", ".join(self.names[:20]) + (", ..." if len(self.names) > 20 else "")
-        raise InvalidArgument(
-            name=argument,
-            expected=f"one of {names}",
-            given=InvalidArgument.describe_parameter(name),
+        raise InvalidArgument.of(
+            argument,
+            name,
+            f"one of {names}",
             hint=self._delimiter_hint() or (f'did you mean "{near[0]}"?' if near else ""),
         )
 
@@ -184,8 +183,10 @@ mean "days"?
         signs = [sign for sign in _DELIMITERS if sign in "".join(self.names)]
         if len(self.names) != 1 or not signs:
             return ""
-        shown = "\\t" if signs[0] == "\t" else signs[0]
-        return f'the first line was read as the name of one column: say delimiter="{shown}"'
+        return Phrase(
+            "the first line was read as the name of one column: say {}",
+            Argument("delimiter", signs[0]),
+        )
 
     def with_field(self, field: Field) -> Schema:
         """This schema with a column added, or replaced if it has one of that name."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from discreet.errors import InvalidArgument, RelationMismatch, one_line
+from discreet.errors import Idiom, InvalidArgument, Phrase, RelationMismatch, one_line
 from discreet.hints import spelled
 from discreet.neighbors import Relation, Unit
 from discreet.query.aggregates.aggregate import Aggregate
@@ -169,7 +169,7 @@ class Table:
                 name="bound",
                 expected="left out where a row is a person",
                 given="a bound",
-                hint='say dp.table(..., unit="column") if a person can have several rows',
+                hint=Phrase("say {} if a person can have several rows", Idiom.UNIT),
             )
         return replace(self, limit=ContributionBound.read(max_groups, max_rows_per_group, max_rows))
 
@@ -189,10 +189,10 @@ class Table:
         check(len(names), GROUP_COLUMNS, name="group_by", what="columns", hint=_FEWER)
         for name in names:
             if not isinstance(name, str):
-                raise InvalidArgument(
-                    name="group_by",
-                    expected="given names of columns",
-                    given=InvalidArgument.describe_data(name),
+                raise InvalidArgument.of_data(
+                    "group_by",
+                    name,
+                    "given names of columns",
                     hint="make a column with mutate first, as in mutate(decade=lambda row: ...)",
                 )
         if not names or len(set(names)) != len(names):
@@ -200,14 +200,15 @@ class Table:
                 name="group_by",
                 expected="different columns",
                 given="none" if not names else "a twin",
-                hint='as in group_by("ward", keys=["A", "B"])',
+                hint=Phrase("as in {}", Idiom.GROUPS),
             )
         if keys is None:
-            raise InvalidArgument(
-                name="keys",
-                expected="given, since the groups that occur would reveal people",
-                given="nothing",
-                hint='list them, as in keys=["A", "B"], or say keys="discover" with a delta',
+            raise InvalidArgument.missing(
+                "keys",
+                "given, since the groups that occur would reveal people",
+                hint=Phrase(
+                    'list them, as in {keys=["A", "B"]}, or say {keys="discover"} with a delta'
+                ),
             )
         values = [
             typed(column(self.schema.field(n, argument="group_by").name), self.schema)
@@ -255,12 +256,12 @@ class Table:
     def _public(self, table: Any, *, name: str) -> PublicTable:
         """Check that a table was declared public and is not this table itself."""
         if not isinstance(table, PublicTable):
-            raise InvalidArgument(
-                name=name,
-                expected="a table that is said to be public"
+            raise InvalidArgument.of_data(
+                name,
+                table,
+                "a table that is said to be public"
                 if name == "table"
                 else 'a list of keys, a table that is said to be public, or "discover"',
-                given=InvalidArgument.describe_data(table),
                 hint="say dp.public(...) of a data frame or the path of a file that holds nothing "
                 "about people",
             )
@@ -337,8 +338,7 @@ class Query:
         """The same question about another table with the same columns, unit and relation: first a
         sample on a laptop, say, and then all of the data on a cluster."""
         if not isinstance(table, Table):
-            given = InvalidArgument.describe_data(table)
-            raise InvalidArgument(name="on", expected="what dp.table(...) returns", given=given)
+            raise InvalidArgument.of_data("on", table, "what dp.table(...) returns")
         here, there = self.table.source.schema, table.source.schema
         for field in here:
             other = there.field(field.name, argument="on")
@@ -372,8 +372,10 @@ def _check_origin(public: PublicTable, source: TableSource, *, name: str) -> Non
             name=name,
             expected="a public table",
             given="the table of people itself",
-            hint='list the keys from what is known without it, or say keys="discover", which '
-            "needs a delta",
+            hint=Phrase(
+                'list the keys from what is known without it, or say {keys="discover"}, which '
+                "needs a delta"
+            ),
         )
 
 
@@ -395,10 +397,8 @@ def _query(
     for name, aggregate in aggregates.items():
         check(len(name), TEXT, name="the name of an aggregate", what="characters", hint=_SHORTER)
         if not hasattr(aggregate, "resolve") or not hasattr(aggregate, "parts"):
-            raise InvalidArgument(
-                name=name,
-                expected="an aggregate such as dp.count() or dp.mean(...)",
-                given=InvalidArgument.describe_data(aggregate),
+            raise InvalidArgument.of_data(
+                name, aggregate, "an aggregate such as dp.count() or dp.mean(...)"
             )
         if name in taken:
             raise InvalidArgument(
@@ -509,7 +509,7 @@ def public_join(
                 name="join",
                 expected=f'a public table without a column "{new}", which is here already',
                 given="one with it",
-                hint='say suffix="_public", or drop the column from the public table',
+                hint=Phrase('say {suffix="_public"}, or drop the column from the public table'),
             )
         added.append((new, name))
         schema = schema.with_field(Field(new, type_of(table.schema.field(name).type)))
@@ -560,10 +560,8 @@ def _pairs(on: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     if isinstance(on, Mapping) and on:
         return dict(on)
     if not isinstance(on, Sequence) or not on:
-        raise InvalidArgument(
-            name="on",
-            expected="a column, a list of columns, or a dict of names here and there",
-            given=InvalidArgument.describe_data(on),
+        raise InvalidArgument.of_data(
+            "on", on, "a column, a list of columns, or a dict of names here and there"
         )
     return {name: name for name in on}
 

@@ -47,9 +47,8 @@ def round_to(result: Result, digits: int) -> Result:
     """Round every number to this many decimals; errors grow by as far as their numbers move."""
     digits = integer(digits, name="digits")
     if not -_MOST_DIGITS <= digits <= _MOST_DIGITS:
-        given = InvalidArgument.describe_parameter(digits)
         expected = f"from -{_MOST_DIGITS} to {_MOST_DIGITS}"
-        raise InvalidArgument(name="digits", expected=expected, given=given)
+        raise InvalidArgument.of("digits", digits, expected)
     changed: dict[str, Any] = {}
     for column in result.values:
         values = numbers_of(result.frame, column.name)
@@ -125,8 +124,7 @@ def _total(total: object, column: str) -> tuple[int, str]:
         return _released_total(total)
     public = integer(total, name="total")
     if not 0 <= public <= _LARGEST_TOTAL:
-        given = InvalidArgument.describe_parameter(public)
-        raise InvalidArgument(name="total", expected="from 0 to 2^53", given=given)
+        raise InvalidArgument.of("total", public, "from 0 to 2^53")
     return public, "public total"
 
 

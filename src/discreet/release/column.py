@@ -105,10 +105,10 @@ def named(
     if isinstance(name, str) and name in there:
         return there[name]
     near = get_close_matches(name, there, n=1) if isinstance(name, str) else []
-    raise InvalidArgument(
-        name=argument,
-        expected=f"one of {', '.join(there)}" if there else f"left out: there is no {role} column",
-        given=InvalidArgument.describe_parameter(name),
+    raise InvalidArgument.of(
+        argument,
+        name,
+        f"one of {', '.join(there)}" if there else f"left out: there is no {role} column",
         hint=f'did you mean "{near[0]}"?' if near else "",
     )
 
@@ -128,10 +128,8 @@ def public(other: Any, rows: int, *, name: str) -> FloatArray:
         numbers = np.array([np.nan])
     fits = numbers.ndim == 1 and len(numbers) in (1, rows)
     if isinstance(other, str | bytes) or not fits or not np.all(np.isfinite(numbers)):
-        raise InvalidArgument(
-            name=name,
-            expected=f"a released column, a finite number, or {rows:,} of them",
-            given=InvalidArgument.describe_data(other),
+        raise InvalidArgument.of_data(
+            name, other, f"a released column, a finite number, or {rows:,} of them"
         )
     return numbers
 
@@ -453,8 +451,7 @@ def row_of(result: Result, keys: Mapping[str, Any]) -> int:
             same = pc.is_null(column) if key is None else pc.equal(column, pa.scalar(key))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             expected = f"of the type of the group column, {column.type}"
-            given = InvalidArgument.describe_data(key)
-            raise InvalidArgument(name=name, expected=expected, given=given) from None
+            raise InvalidArgument.of_data(name, key, expected) from None
         found = pc.and_(found, pc.fill_null(same, False))
     rows = np.flatnonzero(np.asarray(found))
     if len(rows) != 1:

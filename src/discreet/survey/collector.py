@@ -197,20 +197,16 @@ def _read_wave(wave: int | None, waves: int) -> int:
     if wave is None:
         if waves == 1:
             return 1
-        raise InvalidArgument(
-            name="wave",
-            expected=f"given, from 1 to {waves}",
-            given="None",
+        raise InvalidArgument.of(
+            "wave",
+            None,
+            f"given, from 1 to {waves}",
             hint="reports of one person in several waves are not independent, so each wave has "
             "a collector of its own",
         )
     number = integer(wave, name="wave", minimum=1)
     if number > waves:
-        raise InvalidArgument(
-            name="wave",
-            expected=f"from 1 to {waves}, the waves of the questionnaire",
-            given=InvalidArgument.describe_parameter(wave),
-        )
+        raise InvalidArgument.of("wave", wave, f"from 1 to {waves}, the waves of the questionnaire")
     return number
 
 

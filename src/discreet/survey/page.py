@@ -18,7 +18,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.hints import spelled
 from discreet.numeric.exact import integer
 from discreet.survey.questions.question import check_form
@@ -130,10 +130,10 @@ def _source(post: str) -> str:
     except ValueError:
         host = port = ""
     if not _HOST.fullmatch(host) or address.username is not None:
-        raise InvalidArgument(
-            name="post",
-            expected="an address with the name of a host, as in https://example.org/reports",
-            given=InvalidArgument.describe_parameter(post),
+        raise InvalidArgument.of(
+            "post",
+            post,
+            "an address with the name of a host, as in https://example.org/reports",
             hint="a browser's policy cannot name others; for this machine it is localhost",
         )
     return f"{address.scheme}://{host}{port}{quote(address.path, safe='/%:@!$&()*+=~')}"
@@ -177,10 +177,10 @@ def _unbroken(words: str) -> str:
 def _read_wave(questionnaire: Questionnaire, value: int) -> int:
     wave = integer(value, name="wave", minimum=1)
     if wave > questionnaire.waves:
-        raise InvalidArgument(
-            name="wave",
-            expected=f"at most {questionnaire.waves}, for which the promise was made",
-            given=InvalidArgument.describe_parameter(value),
-            hint="say waves= in the questionnaire before anybody answers",
+        raise InvalidArgument.of(
+            "wave",
+            value,
+            f"at most {questionnaire.waves}, for which the promise was made",
+            hint=Phrase("{} before anybody answers", Idiom.WAVES),
         )
     return wave

@@ -160,10 +160,10 @@ class Questionnaire:
         for question in self.questions:
             if question.name == name:
                 return question
-        raise InvalidArgument(
-            name="name",
-            expected="one of " + ", ".join(q.name for q in self.questions[:20]),
-            given=InvalidArgument.describe_parameter(name),
+        raise InvalidArgument.unknown(
+            "name",
+            name,
+            (q.name for q in self.questions[:20]),
             hint=meant(str(name), [q.name for q in self.questions], '"{}"'),
         )
 
@@ -294,10 +294,10 @@ def _read_questions(value: object) -> tuple[Question, ...]:
         )
     for place, question in enumerate(questions):
         if not isinstance(question, _CLASSES):
-            raise InvalidArgument(
-                name=f"questions[{place}]",
-                expected="YesNo, ChooseOne, ChooseAny or Number",
-                given=InvalidArgument.describe_parameter(question),
+            raise InvalidArgument.of(
+                f"questions[{place}]",
+                question,
+                "YesNo, ChooseOne, ChooseAny or Number",
                 hint='as in YesNo("smoker", "Do you smoke?", truth=0.5)',
             )
     names = [question.name for question in questions]
@@ -334,18 +334,17 @@ def _check_permanent(questions: tuple[Question, ...]) -> None:
 def _read_waves(value: int) -> int:
     waves = integer(value, name="waves", minimum=1)
     if waves > MOST_WAVES:
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name="waves", expected=f"at most {MOST_WAVES:,}", given=given)
+        raise InvalidArgument.of("waves", value, f"at most {MOST_WAVES:,}")
     return waves
 
 
 def _read_address(value: object) -> str:
     if isinstance(value, str) and len(value) <= 2000 and _ADDRESS.fullmatch(value):
         return value
-    raise InvalidArgument(
-        name="post",
-        expected="an address that begins with https:// (http:// for localhost alone)",
-        given=InvalidArgument.describe_parameter(value),
+    raise InvalidArgument.of(
+        "post",
+        value,
+        "an address that begins with https:// (http:// for localhost alone)",
         hint="a page from a plain connection can be exchanged for one that does not randomize",
     )
 
@@ -415,10 +414,8 @@ def _questionnaire(table: dict[str, Any], folder: Path | None) -> Questionnaire:
     _check_keys(table, _TOP, where="the questionnaire", needed=("title", "question"))
     questions = table.pop("question")
     if not isinstance(questions, list) or not all(isinstance(each, dict) for each in questions):
-        raise InvalidArgument(
-            name="question",
-            expected="a table for each question, each headed [[question]]",
-            given=InvalidArgument.describe_parameter(questions),
+        raise InvalidArgument.of(
+            "question", questions, "a table for each question, each headed [[question]]"
         )
     title = table.pop("title")
     made = [_question(fields, place, folder) for place, fields in enumerate(questions, start=1)]
@@ -430,11 +427,8 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
     where = f"question {place}" + (f" ({label})" if isinstance(label, str) else "")
     kind = KINDS.get(kind_name) if isinstance(kind_name := fields.get("kind"), str) else None
     if kind is None:
-        raise InvalidArgument(
-            name=f"kind of {where}",
-            expected="one of " + ", ".join(KINDS),
-            given=InvalidArgument.describe_parameter(kind_name),
-            hint=_near(str(kind_name), KINDS),
+        raise InvalidArgument.unknown(
+            f"kind of {where}", kind_name, KINDS, hint=_near(str(kind_name), KINDS)
         )
     known = list(inspect.signature(kind).parameters)
     files = ["options_file"] if "options" in known else []
@@ -474,10 +468,10 @@ def _read_options(value: object, folder: Path | None) -> list[str]:
     home = folder.resolve()
     path = (home / value).resolve() if isinstance(value, str) and value else home
     if path == home or not path.is_relative_to(home):
-        raise InvalidArgument(
-            name="options_file",
-            expected="the name of a file in the questionnaire's folder, or in a folder below it",
-            given=InvalidArgument.describe_parameter(value),
+        raise InvalidArgument.of(
+            "options_file",
+            value,
+            "the name of a file in the questionnaire's folder, or in a folder below it",
         )
     lines = _read_file(path, "options_file").split("\n")
     options = [line.rstrip("\r") for line in lines]
@@ -501,17 +495,12 @@ def _check_keys(
     known = list(known)
     for key in table:
         if key not in known:
-            raise InvalidArgument(
-                name=f"a key of {where}",
-                expected="one of " + ", ".join(known),
-                given=InvalidArgument.describe_parameter(key),
-                hint=_near(key, known),
-            )
+            raise InvalidArgument.unknown(f"a key of {where}", key, known, hint=_near(key, known))
     for key in needed:
         if key not in table:
             hint = "add a table [[question]]" if key == "question" else f"add {key} = ..."
             expected = f"there, in {where}"
-            raise InvalidArgument(name=key, expected=expected, given="nothing", hint=hint)
+            raise InvalidArgument.missing(key, expected, hint=hint)
 
 
 def _near(word: str, known: Iterable[str]) -> str:

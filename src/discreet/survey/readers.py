@@ -321,10 +321,10 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     except (pa.ArrowException, OSError):
         problem = True  # raised below, outside: the original message may quote the file
     if problem:
-        raise InvalidArgument(
-            name="source",
-            expected="a Parquet file that can be opened",
-            given=InvalidArgument.describe_parameter(path.name),
+        raise InvalidArgument.of(
+            "source",
+            path.name,
+            "a Parquet file that can be opened",
             hint="it may be truncated: a Parquet file is complete only with its last bytes",
         )
     with file:
@@ -436,10 +436,8 @@ def read_batches(source: Source, names: tuple[str, ...]) -> Iterator[Batch]:
         return read_arrays({name: source[name] for name in source.columns}, names)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         return _read_items(source, names)
-    raise InvalidArgument(
-        name="source",
-        expected="a path, an iterable of reports, a table or a dict of columns",
-        given=InvalidArgument.describe_data(source),
+    raise InvalidArgument.of_data(
+        "source", source, "a path, an iterable of reports, a table or a dict of columns"
     )
 
 
@@ -460,20 +458,18 @@ def _is_single(value: object) -> bool:
 def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
-        raise InvalidArgument(
-            name="source",
-            expected="a file whose name ends in " + ", ".join(_ENDINGS),
-            given=InvalidArgument.describe_parameter(path.name),
+        raise InvalidArgument.of(
+            "source", path.name, "a file whose name ends in " + ", ".join(_ENDINGS)
         )
     try:
         with open(path, "rb") as file:
             if ending != ".parquet":
                 yield from _FILES[ending](plain(file), names)
     except OSError as failure:
-        raise InvalidArgument(
-            name="source",
-            expected="a file that can be opened",
-            given=InvalidArgument.describe_parameter(str(path)),
+        raise InvalidArgument.of(
+            "source",
+            str(path),
+            "a file that can be opened",
             hint=f"check the path and its permissions ({failure.strerror})",
         ) from None
     if ending == ".parquet":

@@ -146,17 +146,11 @@ def write(reports: Reports, path: str | Path) -> Path:
     target = Path(path)
     writer = _WRITERS.get(target.suffix.lower())
     if writer is None:
-        raise InvalidArgument(
-            name="path",
-            expected="a file name that ends with " + ", ".join(_WRITERS),
-            given=InvalidArgument.describe_parameter(str(path)),
+        raise InvalidArgument.of(
+            "path", str(path), "a file name that ends with " + ", ".join(_WRITERS)
         )
     if not target.parent.is_dir():
-        raise InvalidArgument(
-            name="path",
-            expected="a file in a folder that is there",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of("path", str(path), "a file in a folder that is there")
     if target.exists():
         raise Refused(
             f"{target.name} is there already, and reports cannot be drawn again without revealing "

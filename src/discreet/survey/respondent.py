@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.hints import spelled
 from discreet.numeric.exact import integer
 from discreet.survey.questionnaire import question_digest
@@ -64,9 +64,12 @@ def _check_that_none_is_needed(form: Questionnaire) -> None:
         else f"this questionnaire is asked {form.waves} times"
     )
     raise Refused(
-        f"{why}, so respond needs memory=: a file on the respondent's machine that keeps "
-        "randomized answers, so that asking again draws nothing anew, as in "
-        'memory=Memory("answers.json")'
+        Phrase(
+            "{}, so respond needs {memory=}: a file on the respondent's machine that keeps "
+            "randomized answers, so that asking again draws nothing anew, as in {}",
+            why,
+            Idiom.MEMORY,
+        )
     )
 
 
@@ -117,14 +120,15 @@ def _permanent_columns(
         if permanent and wave > 1:
             raise Refused(
                 f"{permanent[0]} is permanent, so wave {wave} sends again what an earlier wave "
-                "drew: give its reports with before="
+                "drew",
+                remedy=Phrase("give its reports with {before=}"),
             )
         return {}
     if not isinstance(before, Reports) or (before.survey, len(before)) != (form.digest, people):
-        raise InvalidArgument(
-            name="before",
-            expected="the reports of the same people to this questionnaire, in the same order",
-            given=InvalidArgument.describe_data(before),
+        raise InvalidArgument.of_data(
+            "before",
+            before,
+            "the reports of the same people to this questionnaire, in the same order",
         )
     if before.wave >= wave:
         raise InvalidArgument(
@@ -139,11 +143,11 @@ def _permanent_columns(
 def _read_wave(form: Questionnaire, value: int) -> int:
     wave = integer(value, name="wave", minimum=1)
     if wave > form.waves:
-        raise InvalidArgument(
-            name="wave",
-            expected=f"at most {form.waves}, for which the promise was made",
-            given=InvalidArgument.describe_parameter(value),
-            hint="more waves reveal more: say waves= in the questionnaire before anybody answers",
+        raise InvalidArgument.of(
+            "wave",
+            value,
+            f"at most {form.waves}, for which the promise was made",
+            hint=Phrase("more waves reveal more: {} before anybody answers", Idiom.WAVES),
         )
     return wave
 
@@ -159,11 +163,7 @@ def _by_name(columns: Any) -> Any:
 def _check_names(form: Questionnaire, answers: object, *, what: str) -> None:
     """Check that every question is answered, and nothing else."""
     if not isinstance(answers, Mapping):
-        raise InvalidArgument(
-            name=what,
-            expected="a dict with an entry for each question",
-            given=InvalidArgument.describe_data(answers),
-        )
+        raise InvalidArgument.of_data(what, answers, "a dict with an entry for each question")
     names = [q.name for q in form.questions]
     missing = [name for name in names if name not in answers or answers[name] is None]
     if missing:
@@ -198,9 +198,7 @@ def _read(question: Question, read: Callable[[Any], Any], answer: object) -> Any
         return read(answer)
     except InvalidArgument as refusal:
         found = refusal
-    raise InvalidArgument(
-        name=question.name, expected=found.expected, given=found.given, hint=found.hint
-    )
+    raise found.about(question.name)
 
 
 # -- what a respondent's machine remembers between waves -------------------------------------------
@@ -236,11 +234,7 @@ class Memory:
     @spelled
     def __init__(self, path: str | Path) -> None:
         if not isinstance(path, str | Path) or not str(path):
-            raise InvalidArgument(
-                name="path",
-                expected="where the file is, or shall be",
-                given=InvalidArgument.describe_parameter(path),
-            )
+            raise InvalidArgument.of("path", path, "where the file is, or shall be")
         # Through a link, or after a change of folder, it is still the same memory.
         try:
             self.path = Path(path).resolve()
@@ -248,11 +242,7 @@ class Memory:
             pass
         else:
             return
-        raise InvalidArgument(
-            name="path",
-            expected="a path that leads to a file",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of("path", str(path), "a path that leads to a file")
 
     def __repr__(self) -> str:
         return f"Memory({str(self.path)!r})"

@@ -106,10 +106,10 @@ class Shuffled:
     @spelled
     def __init__(self, guarantee: Guarantee, *, respondents: int) -> None:
         if not isinstance(guarantee, Guarantee):
-            raise InvalidArgument(
-                name="guarantee",
-                expected="the local guarantee of one respondent",
-                given=InvalidArgument.describe_parameter(guarantee),
+            raise InvalidArgument.of(
+                "guarantee",
+                guarantee,
+                "the local guarantee of one respondent",
                 hint="take questionnaire.guarantee, or dp.Pure(epsilon)",
             )
         count = integer(respondents, name="respondents", minimum=1)

@@ -682,10 +682,10 @@ def plan(mechanism: Any, claim: Guarantee) -> NeighbourPlan:
             return of_counts(law, inputs, claim)
         case Sampled():
             return _sampled(mechanism, inputs, claim)
-    raise InvalidArgument(
-        name="pairs",
-        expected="given, since the mechanism does not say what its neighbours look like",
-        given="None",
+    raise InvalidArgument.of(
+        "pairs",
+        None,
+        "given, since the mechanism does not say what its neighbours look like",
         hint="list some neighbouring inputs, such as pairs=[(0, 1)]",
     )
 

@@ -23,7 +23,7 @@ from discreet.auditor.exact.sides import (
     is_one_of,
     name_of,
 )
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.lazy import cached_property
 from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
 
@@ -177,7 +177,7 @@ def of_outcomes(first: Any, second: Any) -> Parts:
             name="mechanism",
             expected=f"with laws of at most {16 * MOST_PARTS} outcomes",
             given=f"{len(names)} outcomes",
-            hint="choose smaller inputs in pairs=",
+            hint=Phrase("choose smaller inputs in {pairs=}"),
         )
     pairs = [(own.get(n, others.get(n)), others.get(n, own.get(n))) for n in names]
     parts = tuple(

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.auditor.sampling.region import FloatArray
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 
 # -- one output ------------------------------------------------------------------------------------
 
@@ -427,7 +427,7 @@ def _rows(outputs: Any) -> list[Any]:
     if isinstance(outputs, Mapping | Set | str | bytes):
         raise InvalidArgument(
             name="run",
-            expected="with batched=True, a list or an array of n outputs",
+            expected=Phrase("with {batched=True}, a list or an array of n outputs"),
             given=f"a {type(outputs).__name__}",
         )
     if hasattr(outputs, "to_dicts"):  # a table of Polars: a row is an output

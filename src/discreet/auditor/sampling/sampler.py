@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from discreet.auditor.sampling.outputs import Outputs, Raised, Reader, joined
-from discreet.errors import InternalError, InvalidArgument
+from discreet.errors import InternalError, InvalidArgument, Phrase
 from discreet.numeric.exact import integer, positive_float
 
 # -- draws for two inputs --------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class Sampler:
         if not hasattr(outputs, "__len__") or len(outputs) != size:
             raise InvalidArgument(
                 name="run",
-                expected="with batched=True, n outputs along the first axis for size=n",
+                expected=Phrase("with {batched=True}, n outputs along the first axis for size=n"),
                 given=f"{len(outputs)} for size={size}" if hasattr(outputs, "__len__") else "one",
                 hint="leave batched out for a function that returns one output",
             )

@@ -26,6 +26,7 @@ from discreet.ledger.stores.store import (
     close_before_fork,
     head_table,
     in_our_words,
+    no_ledger,
     table_names,
     trigger_name,
     triggers,
@@ -109,13 +110,8 @@ class PostgresStore:
 
     def _create(self, connection: sa.Connection, *, create: bool) -> None:
         if not create:
-            raise InvalidArgument(
-                name="ledger",
-                expected="the address of a database with a ledger",
-                given=f"{self.name}, which has none",
-                hint="pass create=True to start one. If there was one, restore it: starting anew "
-                "would forget what was spent",
-            )
+            given = f"{self.name}, which has none"
+            raise no_ledger("the address of a database with a ledger", given)
         begun = Head(os.urandom(16).hex(), 0, START)
         Transaction(connection, begun).upgrade(0)
         values = {"one": 1, "number": 0, "document": begun.to_text()}

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import dialect
 
-from discreet.errors import EngineError, InvalidArgument, LedgerDamaged, Refused
+from discreet.errors import EngineError, InvalidArgument, LedgerDamaged, Phrase, Refused
 from discreet.ledger.head import Head, HeadFile, sync_folder
 from discreet.ledger.record import START
 from discreet.ledger.stores.store import (
@@ -24,6 +24,7 @@ from discreet.ledger.stores.store import (
     check_version,
     close_before_fork,
     in_our_words,
+    no_ledger,
     statements,
 )
 
@@ -113,7 +114,7 @@ class SqliteStore:
                 name="ledger",
                 expected="the path of a file",
                 given="that of a folder",
-                hint='name a file in it, as in ledger="people.ledger"',
+                hint=Phrase('name a file in it, as in {ledger="people.ledger"}'),
             )
         if journal and not head:
             raise self._headless()
@@ -174,13 +175,7 @@ class SqliteStore:
             Transaction(connection, present).upgrade(0)
 
     def _none(self, why: str) -> InvalidArgument:
-        return InvalidArgument(
-            name="ledger",
-            expected="the path of a ledger",
-            given=f"{self.name}, where {why}",
-            hint="pass create=True to start one. If there was one, restore it: starting anew "
-            "would forget what was spent",
-        )
+        return no_ledger("the path of a ledger", f"{self.name}, where {why}")
 
     def _present(self, head: Head | None) -> Head:
         if head is None:

@@ -23,7 +23,15 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.schema import CreateTable
 
-from discreet.errors import DiscreetError, EngineError, LedgerDamaged, Refused
+from discreet.errors import (
+    Code,
+    DiscreetError,
+    EngineError,
+    InvalidArgument,
+    LedgerDamaged,
+    Phrase,
+    Refused,
+)
 from discreet.ledger.head import Head
 from discreet.ledger.record import Record
 
@@ -264,6 +272,17 @@ class Transaction:
             for statement in statements(self._connection.dialect, version):
                 self._connection.execute(sa.text(statement))
             self._connection.execute(schema_table.insert(), {"version": version})
+
+
+def no_ledger(expected: str, given: str) -> InvalidArgument:
+    """The error for a place without a ledger, which is not started unless that was asked for."""
+    start = Phrase(
+        "pass {create=True} to start one. If there was one, restore it: starting anew would "
+        "forget what was spent"
+    )
+    return InvalidArgument(
+        name="ledger", expected=expected, given=given, hint=start, code=Code.NOT_FOUND
+    )
 
 
 def check_version(transaction: Transaction, name: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Cast, Idiom, InvalidArgument, Phrase
 from discreet.mechanisms.ratio_error import expected_mean_error, mean_error, tail_point
 from discreet.numeric.exact import Number, interval, positive
 from discreet.query.expressions import Typed, as_type, in_words, literal_type, typed
@@ -136,7 +136,11 @@ def read_number(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tup
             name=f"{name} of {label}",
             expected="a column of numbers",
             given=str(value.type),
-            hint='count() needs none; text that holds numbers is read by .cast("real")',
+            hint=Phrase(
+                "{} needs none; text that holds numbers is read by {}",
+                Idiom.COUNT,
+                Cast("", "real"),
+            ),
         )
     return value, label
 
@@ -144,12 +148,14 @@ def read_number(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tup
 def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fraction, Fraction]:
     """Check the declared bounds, without which one row could move the answer without limit."""
     if bounds is None:
-        raise InvalidArgument(
-            name="bounds",
-            expected=f"given for {name}, since one row could be of any size",
-            given="nothing",
-            hint="say bounds=(lower, upper) from what you know of the column, not from the data; "
-            "session.release_bounds buys them privately",
+        raise InvalidArgument.missing(
+            "bounds",
+            f"given for {name}, since one row could be of any size",
+            hint=Phrase(
+                "say {} from what you know of the column, not from the data{}",
+                Idiom.BOUNDS,
+                Idiom.BOUGHT_BOUNDS,
+            ),
         )
     lower, upper = interval(bounds, name="bounds")
     if max(abs(lower), abs(upper)) > 10**100 or (upper - lower) * 10**100 < 1:

@@ -46,11 +46,7 @@ class Commonest:
         value, label = read_column(self.column, schema, name="top_k")
         value, candidates = read_listed(value, self.candidates, name="candidates")
         if self.k > len(candidates):
-            raise InvalidArgument(
-                name="k",
-                expected=f"at most the {len(candidates)} candidates",
-                given=InvalidArgument.describe_parameter(self.k),
-            )
+            raise InvalidArgument.of("k", self.k, f"at most the {len(candidates)} candidates")
         return replace(self, column=value, label=label, candidates=candidates)
 
     @property
@@ -119,8 +115,7 @@ def top_k(
     3
     """
     if isinstance(candidates, str) or not isinstance(candidates, Sequence):
-        given = InvalidArgument.describe_parameter(candidates)
-        raise InvalidArgument(name="candidates", expected="a list of values", given=given)
+        raise InvalidArgument.of("candidates", candidates, "a list of values")
     values = taken(candidates, VALUES, name="candidates", what="values", hint="list fewer")
     most = integer(k, name="k", minimum=1)
     check(most, CHOICES, name="k", what="choices", hint="a histogram counts all categories")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.hints import spelled
 from discreet.numeric.exact import Number, number
 from discreet.query.aggregates.aggregate import (
@@ -131,8 +131,10 @@ def histogram(
             name="edges or categories",
             expected="given, and only one of them",
             given="none" if edges is None else "both",
-            hint="say where the bins are, as in edges=[0, 18, 65]: they may not be taken from the "
-            "data",
+            hint=Phrase(
+                "say where the bins are, as in {edges=[0, 18, 65]}: they may not be taken from the "
+                "data"
+            ),
         )
     if edges is not None and (isinstance(edges, str) or not isinstance(edges, Iterable)):
         raise _not_edges(InvalidArgument.describe_parameter(edges))
@@ -153,5 +155,5 @@ def _not_edges(given: str) -> InvalidArgument:
         name="edges",
         expected="at least two rising numbers of at most 1e100",
         given=given,
-        hint="as in edges=[0, 18, 65, 120]",
+        hint=Phrase("as in {}", Idiom.EDGES),
     )

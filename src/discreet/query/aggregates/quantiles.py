@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.hints import spelled
 from discreet.numeric import exact
 from discreet.numeric.exact import Number, positive, round_up
@@ -94,7 +94,7 @@ class Quantile:
                 name="bounds",
                 expected="wide enough for two points of the grid",
                 given=f"bounds without two multiples of {round_up(1 / scale):g}",
-                hint="say a smaller step=, or cast the column to real",
+                hint=Phrase("say a smaller {step=}, or cast the column to real"),
             )
         return Grid(exponent, low, high)
 

@@ -187,11 +187,11 @@ def _read_bounds(value: object) -> tuple[Fraction, Fraction]:
 def _read_step(value: exact.Number, width: Fraction) -> Fraction:
     step = exact.positive(value, name="step")
     if (width / step).denominator != 1 or width / step > MOST_STEPS:
-        raise InvalidArgument(
-            name="step",
-            expected=f"such that the range of {plain(width)} is a whole number of steps, at most "
+        raise InvalidArgument.of(
+            "step",
+            value,
+            f"such that the range of {plain(width)} is a whole number of steps, at most "
             f"{MOST_STEPS:,} of them",
-            given=InvalidArgument.describe_parameter(value),
             hint="leave it out for steps of a millionth of the range",
         )
     return step

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.numeric.exact import Number, integer, positive, probability
 from discreet.survey.randomizers.randomizer import Randomizer
@@ -91,11 +91,11 @@ def read_name(value: object) -> str:
     """
     named = isinstance(value, str) and _NAME.fullmatch(value) and len(value) <= LONGEST_NAME
     if not named or str(value).lower() in RESERVED:
-        raise InvalidArgument(
-            name="name",
-            expected=f"a letter and then letters, digits or _, at most {LONGEST_NAME} of them, and "
+        raise InvalidArgument.of(
+            "name",
+            value,
+            f"a letter and then letters, digits or _, at most {LONGEST_NAME} of them, and "
             f"none of {', '.join(RESERVED)}, which every report has already",
-            given=InvalidArgument.describe_parameter(value),
             hint='as in "smoker" or "town_2"',
         )
     return str(value)
@@ -105,10 +105,10 @@ def read_text(value: object, *, name: str) -> str:
     """A line of text that is not empty."""
     if isinstance(value, str) and _fits(value):
         return value
-    raise InvalidArgument(
-        name=name,
-        expected=f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it",
-        given=InvalidArgument.describe_parameter(value),
+    raise InvalidArgument.of(
+        name,
+        value,
+        f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it",
         hint=_what_is_wrong(value) if isinstance(value, str) else "write it in quotes",
     )
 
@@ -126,10 +126,10 @@ def check_form(form: Any) -> Any:
     """Refuse what is not a questionnaire, such as reports passed in its place."""
     if hasattr(form, "questions") and hasattr(form, "waves"):
         return form
-    raise InvalidArgument(
-        name="questionnaire",
-        expected="a Questionnaire",
-        given=InvalidArgument.describe_data(form),
+    raise InvalidArgument.of_data(
+        "questionnaire",
+        form,
+        "a Questionnaire",
         hint='it comes first; read one from a file with Questionnaire.from_toml("health.toml")',
     )
 
@@ -142,10 +142,10 @@ def read_options(value: object) -> tuple[str, ...] | int:
     """
     if isinstance(value, str) or not isinstance(value, Iterable):
         if isinstance(value, str) and not value.strip().isdecimal():
-            raise InvalidArgument(
-                name="options",
-                expected="a list of texts, or a number of options",
-                given=InvalidArgument.describe_parameter(value),
+            raise InvalidArgument.of(
+                "options",
+                value,
+                "a list of texts, or a number of options",
                 hint='as in ["north", "south"]',
             )
         count = integer(value, name="options", minimum=2)
@@ -162,7 +162,7 @@ def read_options(value: object) -> tuple[str, ...] | int:
         raise InvalidArgument(
             name="options",
             expected="different from each other",
-            given=f"{InvalidArgument.describe_parameter(twice)} twice",
+            given=Phrase("{} twice", InvalidArgument.describe_parameter(twice)),
             hint="list each option once",
         )
     return options
@@ -200,11 +200,8 @@ def _fits(text: str) -> bool:
 def read_mechanism(value: object, known: tuple[str, ...]) -> str:
     """Read the name of a mechanism."""
     if value not in known:
-        raise InvalidArgument(
-            name="mechanism",
-            expected="one of " + ", ".join(known),
-            given=InvalidArgument.describe_parameter(value),
-            hint='"best" has the least variance',
+        raise InvalidArgument.unknown(
+            "mechanism", value, known, hint='"best" has the least variance'
         )
     return str(value)
 
@@ -245,11 +242,7 @@ def read_promise(
     """
     exactly_one(epsilon=epsilon, truth=truth)
     if not isinstance(permanent, bool):
-        raise InvalidArgument(
-            name="permanent",
-            expected="True or False",
-            given=InvalidArgument.describe_parameter(permanent),
-        )
+        raise InvalidArgument.of("permanent", permanent, Idiom.TRUTH)
     return Promise(
         epsilon=None if epsilon is None else positive(epsilon, name="epsilon"),
         truth=None if truth is None else probability(truth, name="truth"),

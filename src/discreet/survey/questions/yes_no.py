@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.errors import Idiom
 from discreet.hints import spelled
 from discreet.lazy import cached_property
 from discreet.numeric.exact import Number
@@ -26,7 +27,7 @@ from discreet.survey.questions.question import (
 from discreet.survey.randomizers.response import Response
 
 _WORDS: Final = {"no": 0, "yes": 1, False: 0, True: 1}
-_EXPECTED: Final = "yes or no (True or False)"
+_EXPECTED: Final = Idiom.YES_OR_NO
 
 
 @dataclass(frozen=True, init=False)

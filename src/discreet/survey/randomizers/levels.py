@@ -56,8 +56,7 @@ class Levels:
         chosen, given = exactly_one(epsilon=epsilon, truth=truth)
         m = integer(steps, name="steps", minimum=1)
         if m > MOST_STEPS:
-            shown = InvalidArgument.describe_parameter(steps)
-            raise InvalidArgument(name="steps", expected=f"at most {MOST_STEPS}", given=shown)
+            raise InvalidArgument.of("steps", steps, f"at most {MOST_STEPS}")
         if chosen == "truth":
             # The lecture's q is about yes and no, so it implies two levels.
             q = probability(given, name="truth")

@@ -98,10 +98,10 @@ def least_noise(loss: Loss, epsilon: Fraction, *, none: int) -> int:
         else:
             too_little = middle
     if enough == none:
-        raise InvalidArgument(
-            name="epsilon",
-            expected="large enough that some T/2^53 tells answers apart",
-            given=InvalidArgument.describe_parameter(epsilon),
+        raise InvalidArgument.of(
+            "epsilon",
+            epsilon,
+            "large enough that some T/2^53 tells answers apart",
             hint="so little loss means that reports say nothing; take 1e-9 or more",
         )
     return enough
@@ -183,9 +183,8 @@ def _column(values: ArrayLike, bound: int, name: str) -> NDArray[Any]:
     if column.ndim == 1 and column.size == 0:
         return np.empty(0, np.int64)  # an empty list has no useful dtype
     if column.ndim != 1 or column.dtype.kind not in "biu":
-        given = InvalidArgument.describe_data(values)
         expected = f"one column of integers from 0 to {bound - 1}"
-        raise InvalidArgument(name=name, expected=expected, given=given)
+        raise InvalidArgument.of_data(name, values, expected)
     return column
 
 
@@ -199,9 +198,8 @@ def read_sets(values: ArrayLike, items: int, most: int) -> NDArray[np.bool_]:
     """Read chosen items, one row per person: bools, at most ``most`` of them true."""
     rows = np.asarray(values)
     if rows.shape[1:] != (items,) or rows.dtype != np.bool_:
-        given = InvalidArgument.describe_data(values)
         expected = f"bools, {items} in a row"
-        raise InvalidArgument(name="truths", expected=expected, given=given)
+        raise InvalidArgument.of_data("truths", values, expected)
     if most < items and rows.size and np.count_nonzero(rows, axis=1).max() > most:
         expected = f"rows with at most {most} items chosen"
         raise InvalidArgument(name="truths", expected=expected, given="others too")
@@ -215,8 +213,7 @@ def count_bits(values: ArrayLike, items: int, *, least: int) -> NDArray[np.int64
     """
     rows = np.asarray(values)
     if rows.shape[1:] != (items,) or rows.dtype.kind not in "biu":
-        given = InvalidArgument.describe_data(values)
-        raise InvalidArgument(name="reports", expected=f"bits, {items} in a row", given=given)
+        raise InvalidArgument.of_data("reports", values, f"bits, {items} in a row")
     if rows.size and not least <= rows.min() <= rows.max() <= 1:
         expected = f"bits from {least} to 1"
         raise InvalidArgument(name="reports", expected=expected, given="others too")
@@ -253,6 +250,5 @@ def writable(outcomes: int) -> None:
 def read_categories(categories: int, *, most: int) -> int:
     k = integer(categories, name="categories", minimum=2)
     if k > most:
-        given = InvalidArgument.describe_parameter(categories)
-        raise InvalidArgument(name="categories", expected=f"at most {most}", given=given)
+        raise InvalidArgument.of("categories", categories, f"at most {most}")
     return k

@@ -161,11 +161,8 @@ def _step_of_truth(q: Fraction, none: int) -> int:
     """⌈none·(1 − q)⌉: an answer that is not used is flipped half the time."""
     step = -((q.numerator - q.denominator) * none // q.denominator)
     if step == none:
-        raise InvalidArgument(
-            name="truth",
-            expected="at least 2^-52",
-            given=InvalidArgument.describe_parameter(q),
-            hint="so little truth means that reports say nothing",
+        raise InvalidArgument.of(
+            "truth", q, "at least 2^-52", hint="so little truth means that reports say nothing"
         )
     return step
 

@@ -72,8 +72,7 @@ class Unary:
         k = read_categories(categories, most=MOST_ITEMS)
         limit = integer(most, name="most", minimum=1)
         if limit > k:
-            given = InvalidArgument.describe_parameter(most)
-            raise InvalidArgument(name="most", expected=f"at most {k}", given=given)
+            raise InvalidArgument.of("most", most, f"at most {k}")
         asked = positive(epsilon, name="epsilon")
         loss = partial(_loss, k, limit)
         step = least_noise(loss, asked, none=GRID // 2)
