@@ -45,51 +45,44 @@ _SHOWN_BITS = 512
 class Code(StrEnum):
     """What kind of error it is, for programs: stable, and coarser than the sentences.
 
-    >>> Code.BUDGET_EXCEEDED == "budget-exceeded", Code.NOT_FOUND.meaning
-    (True, 'no file, folder or ledger is there')
+    docs/errors.md says what each one means.
+
+    >>> Code.BUDGET_EXCEEDED == "budget-exceeded"
+    True
     """
 
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str) -> Code:
-        """A member that is its own text."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
-        return member
-
-    INVALID_ARGUMENT = "invalid-argument", "a value that makes no sense here"
-    MISSING_ARGUMENT = "missing-argument", "something that has to be said was left out"
-    CONFLICTING_ARGUMENTS = "conflicting-arguments", "things were said that exclude each other"
-    UNKNOWN_NAME = "unknown-name", "no column, dataset, analyst or choice has this name"
-    NOT_FOUND = "not-found", "no file, folder or ledger is there"
-    NOT_INSTALLED = "not-installed", "a package that this needs is not installed"
-    REFUSED = "refused", "well formed, but it would break the promise"
-    BUDGET_EXCEEDED = "budget-exceeded", "it asks for more than is left of a budget"
-    NOTION_MISMATCH = "notion-mismatch", "the account cannot add up a cost of this notion, or a δ"
-    RELATION_MISMATCH = "relation-mismatch", "it protects another unit, or under another relation"
-    UNBOUNDED_SENSITIVITY = "unbounded-sensitivity", "no finite noise can hide one person"
-    ALREADY_THERE = "already-there", "it exists with other properties, which are never changed"
-    KEY_REUSED = "key-reused", "the idempotency key belongs to another question or charge"
-    UNANSWERED = "unanswered", "it was charged, and its answer is not stored, or not yet"
-    EXHAUSTED = "exhausted", "all the answers that were planned have been given"
-    NOT_SHARED = "not-shared", "what counts a budget in memory cannot be copied or sent elsewhere"
-    TOO_LARGE = "too-large", "more cells, values or nested parts than are offered"
-    UNSUPPORTED = "unsupported", "no theorem, version or system that is known here can do it"
-    LEDGER_DAMAGED = "ledger-damaged", "the ledger cannot be trusted: restore it"
-    ENGINE_FAILED = "engine-failed", "the database failed; what was charged stays charged"
-    ENTROPY_FAILED = "entropy-failed", "the operating system gave no randomness"
-    INTERNAL = "internal", "a bug in discreet: please report it"
+    INVALID_ARGUMENT = "invalid-argument"
+    MISSING_ARGUMENT = "missing-argument"
+    CONFLICTING_ARGUMENTS = "conflicting-arguments"
+    UNKNOWN_NAME = "unknown-name"
+    NOT_FOUND = "not-found"
+    NOT_INSTALLED = "not-installed"
+    REFUSED = "refused"
+    BUDGET_EXCEEDED = "budget-exceeded"
+    NOTION_MISMATCH = "notion-mismatch"
+    RELATION_MISMATCH = "relation-mismatch"
+    UNBOUNDED_SENSITIVITY = "unbounded-sensitivity"
+    ALREADY_THERE = "already-there"
+    KEY_REUSED = "key-reused"
+    UNANSWERED = "unanswered"
+    EXHAUSTED = "exhausted"
+    NOT_SHARED = "not-shared"
+    TOO_LARGE = "too-large"
+    UNSUPPORTED = "unsupported"
+    LEDGER_DAMAGED = "ledger-damaged"
+    ENGINE_FAILED = "engine-failed"
+    ENTROPY_FAILED = "entropy-failed"
+    INTERNAL = "internal"
     # These are of the command line alone, which has errors that are not ours.
-    FILE_FAILED = "file-failed", "a file could not be read or written"
-    USAGE = "usage", "a command line that cannot be parsed"
-    INTERRUPTED = "interrupted", "the user interrupted it"
+    FILE_FAILED = "file-failed"
+    USAGE = "usage"
+    INTERRUPTED = "interrupted"
 
 
 # -- texts that each front end says in its own words -----------------------------------------------
 
 
-Literal: TypeAlias = bool | int | float | str | list[str] | tuple[int, ...]
+Literal: TypeAlias = bool | int | float | str | list[str] | tuple[int, ...] | dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -177,7 +170,18 @@ class Words:
 
     def argument(self, one: Argument) -> str:
         """As it is written in a call."""
-        return f"{one.name}={'' if one.value is None else literal(one.value)}"
+        return f"{one.name}={'' if one.value is None else self.literal(one.value)}"
+
+    def literal(self, value: Literal) -> str:
+        """A value as it is written."""
+        match value:
+            case str() | dict():
+                return json.dumps(value, ensure_ascii=False)
+            case list():
+                return f"[{', '.join(map(self.literal, value))}]"
+            case float():
+                return f"{value:g}".replace("e-0", "e-")  # 1e-6, as people write it
+        return str(value)
 
     def call(self, one: Call) -> str:
         """With its arguments."""
@@ -251,18 +255,6 @@ class Phrase(str):
 
     def __reduce__(self) -> tuple[object, ...]:
         return Phrase, (self.template, *self.parts)
-
-
-def literal(value: Literal) -> str:
-    """A value as it is written in Python."""
-    match value:
-        case str():
-            return json.dumps(value, ensure_ascii=False)
-        case list():
-            return f"[{', '.join(map(literal, value))}]"
-        case float():
-            return f"{value:g}".replace("e-0", "e-")  # 1e-6, as people write it
-    return str(value)
 
 
 # -- the tree --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ import numpy as np
 
 from discreet.auditor.recorder import Declared, current
 from discreet.errors import (
+    Code,
     EngineError,
     Idiom,
     InvalidArgument,
@@ -400,7 +401,8 @@ class Session:
         if (table.unit, table.relation) != mine:
             raise RelationMismatch(
                 f"this session protects {self._table.unit} under {self._table.relation}, and the "
-                f"query {table.unit} under {table.relation}: use one dp.table for both"
+                f"query {table.unit} under {table.relation}",
+                remedy="use one dp.table for both",
             )
 
     @property
@@ -624,7 +626,9 @@ def check_same_request(found: Entry, digest: str, key: str) -> None:
     if found.digest != digest:
         raise Refused(
             f"the idempotency key {key!r} was used for another query or spend, in record "
-            f"{found.number}: use a new key for a new question"
+            f"{found.number}",
+            remedy="use a new key for a new question",
+            code=Code.KEY_REUSED,
         )
 
 
@@ -634,7 +638,8 @@ def unanswered(found: Entry, key: str) -> Refused:
     return Refused(
         f"the release under the idempotency key {key!r} was charged (record {found.number}) but "
         "its answer was never stored: it is still running, or was cut off. It is not computed "
-        "again; wait for it, or ask under a new key, which is charged anew"
+        "again; wait for it, or ask under a new key, which is charged anew",
+        code=Code.UNANSWERED,
     )
 
 

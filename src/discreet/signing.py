@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
+from discreet.errors import Code, Idiom, InvalidArgument, Phrase, Refused
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -65,8 +65,8 @@ def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
         )
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         raise Refused(
-            "people other than its owner can read the private key: protect it with chmod 600, and "
-            "make a new one if somebody may have copied it"
+            "people other than its owner can read the private key",
+            remedy="protect it with chmod 600, and make a new one if somebody may have copied it",
         )
     key = None
     with contextlib.suppress(ValueError, TypeError):
@@ -181,6 +181,7 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
 
 def _taken(path: Path) -> Refused:
     return Refused(
-        f"{path.name} exists already, and a key that is overwritten cannot be recovered: choose "
-        "another name"
+        f"{path.name} exists already, and a key that is overwritten cannot be recovered",
+        remedy="choose another name",
+        code=Code.ALREADY_THERE,
     )

@@ -17,7 +17,7 @@ import pytest
 import discreet as dp
 from discreet.cli.failures import CODES, MEANINGS, document_of, in_toml
 from discreet.cli.main import main
-from discreet.errors import DiscreetError
+from discreet.errors import Code, DiscreetError
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
@@ -413,8 +413,8 @@ _NOTHING = "who types options knows nothing of None"
 IMPROVED: dict[tuple[str, str], tuple[str, str]] = {
     ('dp.table([{"a": 1}])', "shell"): (
         "--schema must be given for a list of records, which has no types of its own, got nothing; "
-        'as in schema={"ward": "text", "days": "integer"}',
-        _CALL,
+        'as in --schema {"ward": "text", "days": "integer"}',
+        _NOTHING,
     ),
     ('visits.group_by(keys=["a"])', "shell"): (
         "--group-by must be different columns, got none; as in --group-by ward --keys A,B",
@@ -572,6 +572,14 @@ def test_the_page_has_every_error_and_every_exit_code() -> None:
     listed = {int(code): text for codes, text in table.items() for code in codes.split(",")}
     assert set(listed) == set(MEANINGS)
     assert {listed[code] for code, _ in CODES.values()} == {text for _, text in CODES.values()}
+
+
+def test_the_page_lists_all_codes() -> None:
+    """Catches a code that programs cannot look up, and one that is never given."""
+    listed = re.findall(r"^\| `([a-z-]+)` \| .+ \|$", PAGE, re.MULTILINE)
+    assert listed == [code.value for code in Code]
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    assert all(source.count(f"Code.{code.name}") for code in Code)
 
 
 def test_the_tree_on_the_page_is_the_tree() -> None:

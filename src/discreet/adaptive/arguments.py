@@ -6,7 +6,7 @@ import os
 from fractions import Fraction
 from typing import Final
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Code, InvalidArgument, Refused
 from discreet.numeric.exact import Number, integer, number, positive, probability
 
 MOST_QUERIES: Final = 10**9
@@ -26,7 +26,7 @@ def read_count(value: object, *, name: str, most: int = MOST_QUERIES) -> int:
     """
     count = integer(value, name=name)
     if not 1 <= count <= most:
-        raise _out_of(value, name, f"from 1 to {most:,}")
+        raise InvalidArgument.of(name, value, f"from 1 to {most:,}")
     return count
 
 
@@ -34,7 +34,7 @@ def read_confidence(value: Number) -> Fraction:
     """Read a confidence."""
     exact = probability(value, name="confidence")
     if not LEAST_CONFIDENCE <= exact <= MOST_CONFIDENCE:
-        raise _out_of(value, "confidence", "from 0.01 to 1 − 10⁻⁹ (95 % is 0.95)")
+        raise InvalidArgument.of("confidence", value, "from 0.01 to 1 − 10⁻⁹ (95 % is 0.95)")
     return exact
 
 
@@ -42,7 +42,9 @@ def read_error(value: Number) -> Fraction:
     """Read a distance between two shares."""
     exact = positive(value, name="error")
     if exact >= 1:
-        raise _out_of(value, "error", "above 0 and below 1, as any two shares are within 1")
+        raise InvalidArgument.of(
+            "error", value, "above 0 and below 1, as any two shares are within 1"
+        )
     return exact
 
 
@@ -79,7 +81,9 @@ def same_process(process: int, *, hint: str) -> None:
     if os.getpid() != process:
         raise Refused(
             "what is asked is counted in the memory of another process, which cannot see what is "
-            f"asked here: {hint}"
+            "asked here",
+            remedy=hint,
+            code=Code.NOT_SHARED,
         )
 
 
@@ -87,8 +91,4 @@ def _between(value: object, name: str, low: Fraction, high: Fraction, expected: 
     exact = number(value, name=name)
     if low <= exact <= high:
         return exact
-    raise _out_of(value, name, expected)
-
-
-def _out_of(value: object, name: str, expected: str) -> InvalidArgument:
-    return InvalidArgument.of(name, value, expected)
+    raise InvalidArgument.of(name, value, expected)

@@ -27,7 +27,7 @@ from discreet.adaptive.noise_width import (
     width_of,
 )
 from discreet.adaptive.validity import drift, superquantile
-from discreet.errors import InvalidArgument, Phrase, Refused, RelationMismatch
+from discreet.errors import Code, InvalidArgument, Phrase, Refused, RelationMismatch
 from discreet.guarantees import GDP, Guarantee, Pure, compose
 from discreet.guarantees.filters import sum_of
 from discreet.hints import spelled
@@ -181,8 +181,10 @@ class TurnsInLedger:
 def no_more(most: int) -> Refused:
     """The refusal after the last question."""
     return Refused(
-        f"all {most:,} questions have been asked, and the bound on their errors holds for that "
-        "many and no more: draw a new sample, or plan for more questions from the start"
+        f"all {most:,} questions have been asked, and the bound on their errors holds for "
+        "that many and no more",
+        remedy="draw a new sample, or plan for more questions from the start",
+        code=Code.EXHAUSTED,
     )
 
 
@@ -382,7 +384,8 @@ def charged(
     if not turns.taken and turns.left < queries:
         raise Refused(
             f"the caps of the dataset {name!r} have room for {turns.left:,} of {queries:,} "
-            f"questions with this noise ({used}): ask fewer, or each with more noise"
+            f"questions with this noise ({used})",
+            remedy="ask fewer, or each with more noise",
         )
     if error is not None and width > error:
         raise Refused(

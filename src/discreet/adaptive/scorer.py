@@ -153,8 +153,10 @@ class Scorer:
 
     def __reduce__(self) -> NoReturn:
         raise Refused(
-            "a scorer cannot be sent to another process, which would count its budget again; "
-            'use n_jobs=1, or threads: joblib.parallel_config(backend="threading")'
+            Phrase(
+                "a scorer cannot be sent to another process, which would count its budget again; "
+                'use {n_jobs=1}, or threads: joblib.parallel_config(backend="threading")'
+            )
         )
 
     def __repr__(self) -> str:

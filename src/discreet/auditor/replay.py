@@ -811,7 +811,7 @@ def _pair(pair: Any) -> tuple[Any, Any]:
             name="pair",
             expected="two neighbouring inputs",
             given="nothing" if pair is None else InvalidArgument.describe_data(pair),
-            hint="as in pair=(with_ada, without_ada)",
+            hint="as in dp.replay(run, pair=(with_ada, without_ada))",
         )
     x, y = plain(pair[0]), plain(pair[1])
     opaque = any(True for _ in (*opaques(x), *opaques(y)))

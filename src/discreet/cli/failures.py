@@ -16,17 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet import errors
-from discreet.errors import (
-    Argument,
-    Call,
-    Cast,
-    Code,
-    Idiom,
-    InvalidArgument,
-    Shown,
-    Words,
-    literal,
-)
+from discreet.errors import Argument, Call, Cast, Code, Idiom, InvalidArgument, Shown, Words
 
 # -- messages in the words of the command line -----------------------------------------------------
 
@@ -117,18 +107,18 @@ class _Shell(Words):
     def argument(self, one: Argument) -> str:
         """An option, with its value where that is not simply True."""
         if one.name not in _OPTIONS:
-            return super().argument(one)  # of Python alone
+            return errors.PYTHON.argument(one)
         option = _option(one.name)
-        match one.value:
-            case None | True:
-                return option
-            case "\t":
-                return f"{option} tab"
-            case list() | tuple():
-                return f"{option} {','.join(map(str, one.value))}"
-            case str():
-                return f"{option} {shlex.quote(one.value)}"
-        return f"{option} {literal(one.value)}"
+        alone = one.value is None or one.value is True
+        return option if alone else f"{option} {self.literal(one.value)}"
+
+    def literal(self, value: errors.Literal) -> str:
+        """A value as it is typed."""
+        if isinstance(value, list | tuple):
+            return ",".join(map(str, value))
+        if isinstance(value, str):
+            return "tab" if value == "\t" else shlex.quote(value)
+        return super().literal(value)
 
     def call(self, one: Call) -> str:
         """Its options."""
@@ -164,8 +154,7 @@ class _Toml(Words):
 
     def argument(self, one: Argument) -> str:
         """A key, with its value."""
-        value = "" if one.value is None else f" = {json.dumps(one.value)}"
-        return f"{one.name}{value}"
+        return one.name if one.value is None else f"{one.name} = {json.dumps(one.value)}"
 
     def shown(self, one: Shown) -> str:
         """Without its type, which a file does not have."""

@@ -31,7 +31,7 @@ from typing import Any, Final
 import discreet as dp
 from discreet.cli.failures import called
 from discreet.engines.files import no_such_file
-from discreet.errors import InvalidArgument
+from discreet.errors import Code, InvalidArgument
 from discreet.numeric.exact import integer
 from discreet.query.aggregates import Aggregate
 from discreet.query.row import Cell, Row
@@ -442,6 +442,7 @@ def check_data(data: str) -> None:
             expected="a file, or a pattern in quotes that files match",
             given=f"a missing one: there is no file {data}",
             hint=no_such_file(data),
+            code=Code.NOT_FOUND,
         )
 
 
@@ -455,13 +456,11 @@ def delimiter_hinted(data: str, delimiter: str) -> Iterator[None]:
         other = _other_delimiter(data, delimiter)
         if other is None:
             raise
-        raise InvalidArgument(
-            name=error.name,
-            expected=error.expected,
-            given=error.given,
-            hint=f"the first line of {Path(data).name} looks as if cells were separated by "
-            f"another character: try --delimiter {other}",
-        ) from None
+        hint = (
+            f"the first line of {Path(data).name} looks as if cells were separated by another "
+            f"character: try --delimiter {other}"
+        )
+        raise error.about(error.name, hint=hint) from None
 
 
 def _other_delimiter(data: str, delimiter: str) -> str | None:

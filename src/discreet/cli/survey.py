@@ -22,7 +22,7 @@ from discreet.cli.failures import called, in_toml
 from discreet.cli.options import flat
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
-from discreet.errors import InvalidArgument, Phrase, one_line
+from discreet.errors import Code, InvalidArgument, Phrase, one_line
 from discreet.plot import check_installed
 
 if TYPE_CHECKING:
@@ -653,6 +653,7 @@ def read_questionnaire(path: Path) -> Questionnaire:
             "QUESTIONNAIRE.toml",
             str(path),
             "a file that is there",
+            code=Code.NOT_FOUND,
             hint="" if path.exists() else "discreet survey new FILE.toml writes one",
         )
     looks = _OTHERS.get(path.suffix.lower())

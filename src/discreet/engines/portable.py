@@ -15,7 +15,7 @@ from discreet.engines.engine import Dialect, Lookup, Pass, ibis_schema
 from discreet.engines.execution import Turn
 from discreet.engines.postgres import PostgresPass, check_connection
 from discreet.engines.spark import SparkPass, collated
-from discreet.errors import EngineError
+from discreet.errors import Code, EngineError
 from discreet.query.schema import Field, Schema, Type
 
 
@@ -64,8 +64,9 @@ class BackendTable:
     def _check_process(self) -> None:
         if os.getpid() != self.process:  # a connection does not survive a fork
             raise EngineError(
-                "the connection of this table belongs to the process that opened it: "
-                "connect again in this one"
+                "the connection of this table belongs to the process that opened it",
+                remedy="connect again in this one",
+                code=Code.NOT_SHARED,
             )
 
 

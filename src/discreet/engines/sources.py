@@ -43,7 +43,7 @@ from discreet.engines.postgres import PostgresPass
 from discreet.engines.row_sampling import BySorting
 from discreet.engines.rows import apply, columns_needed, read_rows
 from discreet.engines.translation import literal
-from discreet.errors import EngineError, InvalidArgument, Phrase
+from discreet.errors import Argument, EngineError, InvalidArgument, Phrase
 from discreet.query.expressions import Typed, as_type
 from discreet.query.keys import DiscoveredKeys, ListedKeys
 from discreet.query.measures import Binned
@@ -369,7 +369,7 @@ def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tu
                 "schema",
                 None,
                 "given for a list of records, which has no types of its own",
-                hint='as in schema={"ward": "text", "days": "integer"}',
+                hint=Phrase("as in {}", Argument("schema", {"ward": "text", "days": "integer"})),
             )
         return Records(source, tuple(schema)), "a list of records"
     raise InvalidArgument.of_data(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Code, InvalidArgument, Refused
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bounded_range import BoundedRange
 from discreet.guarantees.composition import Composition, Least
@@ -68,8 +68,9 @@ def to_pure(guarantee: Guarantee) -> Pure:
             raise _no_finite("epsilon")
         case GDP() | ZCDP():
             raise Refused(
-                "Gaussian-like noise has no finite epsilon at delta = 0, so it is no pure "
-                "promise: use Laplace noise, or an account in zCDP or GDP"
+                "Gaussian-like noise has no finite epsilon at delta = 0, so it is no pure promise",
+                remedy="use Laplace noise, or an account in zCDP or GDP",
+                code=Code.NOTION_MISMATCH,
             )
     raise _no_theorem(guarantee, "pure epsilon")
 
@@ -151,8 +152,9 @@ def to_gdp(guarantee: Guarantee) -> GDP:
             raise _no_finite("mu")
         case ZCDP():
             raise Refused(
-                "no theorem is known here that turns rho into a finite mu: ask the mechanism for "
-                "its own guarantee, or use an account in zCDP"
+                "no theorem is known here that turns rho into a finite mu",
+                remedy="ask the mechanism for its own guarantee, or use an account in zCDP",
+                code=Code.NOTION_MISMATCH,
             )
     raise _no_theorem(guarantee, "mu")
 
@@ -192,16 +194,19 @@ def proved(convert: Callable[[Guarantee], T], facts: Iterable[Guarantee]) -> lis
 
 def _no_finite(symbol: str) -> Refused:
     return Refused(
-        f"a single (epsilon, delta) point gives no finite {symbol}, since with probability delta "
-        f"anything may come out: ask the mechanism for its own guarantee, or charge its delta to "
-        f"the slack of the account"
+        f"a single (epsilon, delta) point gives no finite {symbol}, since with probability "
+        "delta anything may come out",
+        remedy="ask the mechanism for its own guarantee, or charge its delta to the slack of the "
+        "account",
+        code=Code.NOTION_MISMATCH,
     )
 
 
 def _no_theorem(guarantee: Guarantee, symbol: str) -> Refused:
     return Refused(
-        f"no theorem is known here that gives a {type(guarantee).__name__} a finite {symbol}: "
-        f"charge the parts it was made of one by one"
+        f"no theorem is known here that gives a {type(guarantee).__name__} a finite {symbol}",
+        remedy="charge the parts it was made of one by one",
+        code=Code.NOTION_MISMATCH,
     )
 
 

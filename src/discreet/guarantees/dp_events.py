@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Code, InvalidArgument, Refused
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bounded_range import BoundedRange
 from discreet.guarantees.composition import Composition, Least, compose
@@ -34,6 +34,7 @@ from discreet.guarantees.zcdp import ZCDP
 from discreet.numeric.balls import ball, lower_fraction, sharp
 from discreet.numeric.exact import integer, non_negative, number, round_down, round_up
 from discreet.numeric.short_fractions import ball_up
+from discreet.plot import extra
 
 
 def from_dp_event(event: Any) -> Guarantee:
@@ -59,14 +60,10 @@ def to_dp_event(guarantee: Guarantee) -> Any:
 
 
 def _event_classes() -> Any:
-    try:
-        from dp_accounting import dp_event
-    except ImportError:
-        raise Refused(
-            "reading and writing DpEvents needs the package dp-accounting: "
-            "install it with `pip install dp-accounting`"
-        ) from None
-    return dp_event
+    told = "reading and writing DpEvents needs the package dp-accounting"
+    remedy = "install it with `pip install dp-accounting`"
+    missing = Refused(told, remedy=remedy, code=Code.NOT_INSTALLED)
+    return extra("dp_accounting.dp_event", missing)
 
 
 # -- from an event to what it promises -------------------------------------------------------------
@@ -107,7 +104,10 @@ class _Reader:
         # By name, as the classes of later versions are known here too; but theirs, not a
         # class of the same name with a meaning of its own.
         if name not in _READERS or getattr(self.classes, name, None) is not type(event):
-            raise Refused(f"{name} has no guarantee here: {_INSTEAD.get(name, _OTHERWISE)}")
+            raise Refused(
+                f"{name} has no guarantee here: {_INSTEAD.get(name, _OTHERWISE)}",
+                code=Code.UNSUPPORTED,
+            )
         return _READERS[name](event, _Reader(self.classes, self.depth + 1))
 
 
@@ -256,7 +256,8 @@ def write(classes: Any, guarantee: Guarantee) -> Any:
         case Guarantee():
             raise Refused(
                 f"there is no DpEvent for {type(guarantee).__name__}: write the event of the "
-                "mechanism it comes from, or a GDP or ZCDP guarantee that lies above it"
+                "mechanism it comes from, or a GDP or ZCDP guarantee that lies above it",
+                code=Code.UNSUPPORTED,
             )
     raise InvalidArgument.of(
         "guarantee", guarantee, "a guarantee, such as mechanism.guarantee or Pure(1)"
@@ -266,8 +267,9 @@ def write(classes: Any, guarantee: Guarantee) -> Any:
 def _make(classes: Any, name: str, *values: Any) -> Any:
     if not hasattr(classes, name):
         raise Refused(
-            f"the installed dp-accounting has no {name}, and no other event of it claims as "
-            "much: upgrade it"
+            f"the installed dp-accounting has no {name}, and no other event of it claims as much",
+            remedy="upgrade it",
+            code=Code.UNSUPPORTED,
         )
     if math.inf in values:  # beyond all floats: no privacy to speak of
         return classes.NonPrivateDpEvent()

@@ -81,7 +81,7 @@ class LossDistribution(Guarantee):
         if callable(p) or callable(q) or support is not None:
             raise InvalidArgument(
                 name="p and q",
-                expected="two arrays, or two functions together with support=(lower, upper)",
+                expected="two arrays, or two functions together with a support (lower, upper)",
                 given="a mix of them",
             )
         outcomes = read_outcomes(p, q)

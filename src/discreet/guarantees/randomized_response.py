@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
 from discreet.guarantees.guarantee import Guarantee, group_size
 from discreet.guarantees.pure import Pure, response_atoms
 from discreet.numeric.balls import ball
@@ -40,9 +39,7 @@ class ResponsePair(Guarantee):
 
     def __init__(self, epsilon: Number, categories: int) -> None:
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
-        count = integer(categories, name="categories", minimum=2)
-        if count > _MOST:
-            raise InvalidArgument.of("categories", categories, f"at most {_MOST}")
+        count = integer(categories, name="categories", minimum=2, maximum=_MOST)
         object.__setattr__(self, "categories", count)
 
     def __repr__(self) -> str:

@@ -278,5 +278,6 @@ class MemoryBudget:
     def __reduce__(self) -> NoReturn:
         raise Refused(
             "a budget in memory cannot be copied: two copies could spend it twice; pass the "
-            "session itself around"
+            "session itself around",
+            code=Code.NOT_SHARED,
         )

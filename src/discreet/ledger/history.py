@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple, overload
 
-from discreet.errors import InvalidArgument, Refused, RelationMismatch, one_line
+from discreet.errors import Code, InvalidArgument, Refused, RelationMismatch, one_line
 from discreet.guarantees import Guarantee, Pure, compose
 from discreet.guarantees.filters import Filter, Notion, in_words
 from discreet.neighbors import Relation
@@ -93,7 +93,9 @@ def _in_words(mechanism: dict[str, Any]) -> str:
 def already_used(key: str | None) -> Refused:
     """The error for a second release under a key whose first release is still running."""
     return Refused(
-        f"the idempotency key {key!r} is in use by another release: ask again for its answer"
+        f"the idempotency key {key!r} is in use by another release",
+        remedy="ask again for its answer",
+        code=Code.UNANSWERED,
     )
 
 
@@ -204,7 +206,8 @@ class History(Sequence[Entry]):
         if len(promises) > 1:
             raise RelationMismatch(
                 "these charges were made under different neighbour relations or for different "
-                "units, which do not add up: replay the history of one dataset"
+                "units, which do not add up",
+                remedy="replay the history of one dataset",
             )
         guarantees = [entry.guarantee for entry in self.entries]
         together = compose(guarantees) if guarantees else Pure(0)

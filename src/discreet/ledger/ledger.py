@@ -244,7 +244,9 @@ class Ledger:
         if key is not None and (found := purse.find(key)) is not None:
             raise Refused(
                 f"the idempotency key {key!r} was charged before, in record {found.number}, and is "
-                "not charged again: if that release was not made, charge it under a new key"
+                "not charged again",
+                remedy="if that release was not made, charge it under a new key",
+                code=Code.KEY_REUSED,
             )
         digest = canonical.digest({"cost": cost.to_json(), "question": words})
         return purse.charge(Claim(words, cost, digest, key=key))
@@ -341,8 +343,8 @@ class Ledger:
         if public is not None and state.public_key != public:
             sealed = "with another key" if state.public_key else "without a key"
             raise Refused(
-                f"the ledger {self.location} was made {sealed}: it may have been replaced. Open "
-                "it as it was made, or keep what you charge in a ledger of your own"
+                f"the ledger {self.location} was made {sealed}: it may have been replaced",
+                remedy="Open it as it was made, or keep what you charge in a ledger of your own",
             )
 
 
@@ -421,7 +423,10 @@ def check_same_account(
         kept.cap.check_stated_as(budget, slack, whose=kept.words)
     elif kept.cap is not None or budget is not None:
         given = f"the cap {kept.cap}" if kept.cap else "no cap of its own"
-        raise Refused(f"the {kept.words} is there already, with {given}: a cap is never changed")
+        raise Refused(
+            f"the {kept.words} is there already, with {given}: a cap is never changed",
+            code=Code.ALREADY_THERE,
+        )
     if kept.relation.value != fields["relation"]:
         raise RelationMismatch(
             f"the {kept.words} is protected under {kept.relation}, not {fields['relation']}"
@@ -431,5 +436,6 @@ def check_same_account(
         unit = "a row" if kept.unit is None else f'all rows with one "{kept.unit}"'
         raise Refused(
             f"the {kept.words} is there already: a person is {unit}, and it is in "
-            f"{len(kept.groups)} groups, which is never changed"
+            f"{len(kept.groups)} groups, which is never changed",
+            code=Code.ALREADY_THERE,
         )

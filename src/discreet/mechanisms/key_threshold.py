@@ -309,7 +309,7 @@ def check_length(epsilon: Fraction, delta: Fraction) -> None:
             Phrase(
                 "the optimal rule would need a table of more than {} sizes for so small an "
                 'epsilon and delta; use {rule="laplace"}, which needs none',
-                LARGEST_TABLE,
+                str(LARGEST_TABLE),
             )
         )
 

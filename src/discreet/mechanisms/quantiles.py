@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.guarantees import BoundedRange, Guarantee
 from discreet.hints import spelled
 from discreet.inputs import RowCounts
@@ -337,7 +337,7 @@ def read_probabilities(given: object) -> tuple[Fraction, ...]:
             name="probabilities",
             expected=f"a list or tuple of 1 to {MOST_ASKED} numbers",
             given=_how_many(given),
-            hint="for the median, probabilities=[0.5]",
+            hint=Phrase("for the median, {probabilities=[0.5]}"),
         )
     exact = tuple(probability(p, name="probabilities") for p in given)
     if len(set(exact)) == len(exact):

@@ -291,10 +291,14 @@ def read_answers(value: ArrayLike, categories: int) -> Answers:
     answers = _read(value)
     dtype = answers.flat.dtype
     if dtype == np.bool_ and categories != 2:
-        raise _refuse(value, f"integers from 0 to {categories - 1}", "bools have two categories")
+        hint = "bools have two categories"
+        raise InvalidArgument.of_data(
+            "value", value, f"integers from 0 to {categories - 1}", hint=hint
+        )
     if dtype.itemsize < 8 and dtype != np.bool_ and categories - 1 > np.iinfo(dtype).max:
         hint = f"convert it with .astype(np.{np.min_scalar_type(categories - 1)})"
-        raise _refuse(value, f"of a dtype that holds {categories - 1}, not {dtype}", hint)
+        expected = f"of a dtype that holds {categories - 1}, not {dtype}"
+        raise InvalidArgument.of_data("value", value, expected, hint=hint)
     return answers
 
 
@@ -318,16 +322,13 @@ def _read(value: ArrayLike) -> Answers:
         array = np.asarray(value)
         if array.dtype.kind in "biu" and array.ndim:
             if array.size == 0:
-                raise _refuse(value, "at least one answer")
+                raise InvalidArgument.of_data("value", value, "at least one answer")
             return Answers(np.ascontiguousarray(array).reshape(-1), array.shape)
     values = read_values(value)  # refuses what is empty, ragged or not a number
     if not values.whole:
-        raise _refuse(value, "integers or bools", "round or code the answers first")
+        hint = "round or code the answers first"
+        raise InvalidArgument.of_data("value", value, "integers or bools", hint=hint)
     return Answers(values.flat, values.shape)
-
-
-def _refuse(value: object, expected: str, hint: str = "") -> InvalidArgument:
-    return InvalidArgument.of_data("value", value, expected, hint=hint)
 
 
 # -- estimates: from randomized answers back to shares ---------------------------------------------

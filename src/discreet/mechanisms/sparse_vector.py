@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Code, InvalidArgument, Refused
 from discreet.guarantees import Pure
 from discreet.hints import spelled
 from discreet.inputs import Stream
@@ -87,7 +87,7 @@ class SparseVector:
         object.__setattr__(self, "sensitivity", positive_sensitivity(sensitivity, norm="linf"))
         object.__setattr__(self, "epsilon", positive(epsilon, name="epsilon"))
         object.__setattr__(self, "threshold", _threshold(threshold))
-        object.__setattr__(self, "hits", _hits(hits))
+        object.__setattr__(self, "hits", integer(hits, name="hits", minimum=1, maximum=MOST_HITS))
         object.__setattr__(self, "monotone", read_flag(monotone, name="monotone"))
         object.__setattr__(self, "gap", read_flag(gap, name="gap"))
         check_noise(self.threshold_scale, name="epsilon")
@@ -194,13 +194,6 @@ def _threshold(threshold: Number) -> Fraction:
     )
 
 
-def _hits(hits: int) -> int:
-    exact = integer(hits, name="hits", minimum=1)
-    if exact <= MOST_HITS:
-        return exact
-    raise InvalidArgument.of("hits", hits, f"at most {MOST_HITS}")
-
-
 def _iterate(stream: Any) -> Iterator[Any]:
     if isinstance(stream, Iterable) and not isinstance(stream, str | bytes | Mapping | Set):
         return iter(stream)
@@ -285,7 +278,8 @@ class SparseRun:
         if self.exhausted:
             raise Refused(
                 "all hits of this run are used up, so it answers no more; start() draws a new "
-                "threshold and spends the guarantee again"
+                "threshold and spends the guarantee again",
+                code=Code.EXHAUSTED,
             )
         if os.getpid() != self._process:
             raise Refused("a run cannot be carried into a forked process; start() one there")

@@ -93,7 +93,7 @@ class TopK:
         rows: int = 1,
         monotone: bool = True,
     ) -> None:
-        object.__setattr__(self, "k", _places(k))
+        object.__setattr__(self, "k", integer(k, name="k", minimum=1, maximum=MOST))
         step = step_epsilon(epsilon=epsilon, rho=rho, steps=self.k)
         object.__setattr__(self, "epsilon", step * self.k)
         object.__setattr__(self, "rows", integer(rows, name="rows", minimum=1))
@@ -161,10 +161,3 @@ class TopK:
                 expected=f"at most the number of candidates, {candidates}",
                 given=str(self.k),
             )
-
-
-def _places(k: int) -> int:
-    exact = integer(k, name="k", minimum=1)
-    if exact <= MOST:
-        return exact
-    raise InvalidArgument.of("k", k, f"at most {MOST}")

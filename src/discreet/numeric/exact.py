@@ -68,7 +68,7 @@ def positive(value: object, *, name: str) -> Fraction:
     """Read a number above zero."""
     exact = number(value, name=name)
     if exact <= 0:
-        raise _out_of_range(value, name, "above 0")
+        raise InvalidArgument.of(name, value, "above 0")
     return exact
 
 
@@ -76,7 +76,7 @@ def non_negative(value: object, *, name: str) -> Fraction:
     """Read a number that is zero or above."""
     exact = number(value, name=name)
     if exact < 0:
-        raise _out_of_range(value, name, "0 or above")
+        raise InvalidArgument.of(name, value, "0 or above")
     return exact
 
 
@@ -84,7 +84,7 @@ def positive_float(value: object, *, name: str) -> float:
     """Read a number above zero that a float holds, for what is computed in floats."""
     exact = positive(value, name=name)
     if not sys.float_info.min <= exact <= sys.float_info.max:
-        raise _out_of_range(value, name, "from 1e-307 to 1e308")
+        raise InvalidArgument.of(name, value, "from 1e-307 to 1e308")
     return float(exact)
 
 
@@ -93,21 +93,25 @@ def probability(value: object, *, name: str) -> Fraction:
     exact = number(value, name=name)
     if not 0 < exact < 1:
         example = "a small one, such as 1e-6" if name == "delta" else "95 % is 0.95"
-        raise _out_of_range(value, name, f"strictly between 0 and 1 ({example})")
+        raise InvalidArgument.of(name, value, f"strictly between 0 and 1 ({example})")
     return exact
 
 
-def integer(value: object, *, name: str, minimum: int | None = None) -> int:
-    """Read a whole number, at least `minimum` where one is given.
+def integer(
+    value: object, *, name: str, minimum: int | None = None, maximum: int | None = None
+) -> int:
+    """Read a whole number, at least `minimum` and at most `maximum` where they are given.
 
     >>> integer(1e6, name="rows", minimum=1)
     1000000
     """
     exact = number(value, name=name)
     if exact.denominator != 1:
-        raise _out_of_range(value, name, "a whole number")
+        raise InvalidArgument.of(name, value, "a whole number")
     if minimum is not None and exact < minimum:
-        raise _out_of_range(value, name, f"a whole number, {minimum} or above")
+        raise InvalidArgument.of(name, value, f"a whole number, {minimum} or above")
+    if maximum is not None and exact > maximum:
+        raise InvalidArgument.of(name, value, f"at most {maximum}")
     return exact.numerator
 
 
@@ -190,7 +194,7 @@ def _from_decimal(decimal: Decimal, value: object, name: str) -> Fraction:
     """The decimal as a fraction; its exponent is checked first, as 1e999999999 would never end."""
     digits, exponent = decimal.as_tuple()[1:]
     if not isinstance(exponent, int):  # "n", "N" or "F": NaN or infinity
-        raise _out_of_range(value, name, "a finite number")
+        raise InvalidArgument.of(name, value, "a finite number")
     if max(len(digits), abs(exponent)) > _MAX_DIGITS:
         raise _too_long(value, name)
     return Fraction(decimal)
@@ -198,10 +202,6 @@ def _from_decimal(decimal: Decimal, value: object, name: str) -> Fraction:
 
 def _not_a_number(value: object, name: str) -> InvalidArgument:
     return InvalidArgument.of(name, value, "a number", hint=_SPELLINGS)
-
-
-def _out_of_range(value: object, name: str, expected: str) -> InvalidArgument:
-    return InvalidArgument.of(name, value, expected)
 
 
 def _too_long(value: object, name: str) -> InvalidArgument:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Code, InvalidArgument
 
 KEYS: Final = 5_000_000  # groups of an answer; where lists are crossed, all combinations count
 GROUP_COLUMNS: Final = 30  # columns that an answer is grouped by
@@ -46,7 +46,11 @@ several into one mutate
     if size > most:
         given = f"{size:,}" if size < 10**18 else "more than 10^18"
         raise InvalidArgument(
-            name=name, expected=f"of at most {most:,} {what}", given=given, hint=hint
+            name=name,
+            expected=f"of at most {most:,} {what}",
+            given=given,
+            hint=hint,
+            code=Code.TOO_LARGE,
         )
 
 
@@ -63,6 +67,10 @@ wider
     if len(first) > most:
         given = f"{len(values):,}" if type(values) in (list, tuple) else "more"  # type: ignore
         raise InvalidArgument(
-            name=name, expected=f"of at most {most:,} {what}", given=given, hint=hint
+            name=name,
+            expected=f"of at most {most:,} {what}",
+            given=given,
+            hint=hint,
+            code=Code.TOO_LARGE,
         )
     return first

@@ -614,7 +614,8 @@ def buy(
             if noise.size / part.step > _LARGEST_NOISE:
                 raise Refused(
                     f"the noise for {part.words} would be {float(noise.size):.2g}, far beyond any "
-                    "answer: spend more, or keep fewer groups and rows of each person"
+                    "answer",
+                    remedy="spend more, or keep fewer groups and rows of each person",
                 )
             return noise
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
 
-from discreet.errors import Argument, InvalidArgument, Phrase
+from discreet.errors import Argument, Code, InvalidArgument, Phrase
 from discreet.hints import meant
 from discreet.numeric.exact import interval
 
@@ -97,7 +97,7 @@ class Declared:
                 name="schema",
                 expected='a type, or a dict of "type" and "domain"',
                 given=f"a dict of {', '.join(map(repr, said)) or 'nothing'}",
-                hint='as in schema={"age": {"type": "integer", "domain": (0, 120)}}',
+                hint='as in dp.table(..., schema={"age": {"type": "integer", "domain": (0, 120)}})',
             )
         kind = said.get("type")
         return cls(None if kind is None else Type.parse(kind, name="schema"), said.get("domain"))
@@ -175,6 +175,7 @@ mean "days"?
             argument,
             name,
             f"one of {names}",
+            code=Code.UNKNOWN_NAME,
             hint=self._delimiter_hint() or (f'did you mean "{near[0]}"?' if near else ""),
         )
 

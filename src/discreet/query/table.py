@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from discreet.errors import Idiom, InvalidArgument, Phrase, RelationMismatch, one_line
+from discreet.errors import Argument, Idiom, InvalidArgument, Phrase, RelationMismatch, one_line
 from discreet.hints import spelled
 from discreet.neighbors import Relation, Unit
 from discreet.query.aggregates.aggregate import Aggregate
@@ -352,7 +352,8 @@ class Query:
         if (table.unit, table.relation) != (self.table.unit, self.table.relation):
             raise RelationMismatch(
                 f"the query protects {self.table.unit} under {self.table.relation}, and that table "
-                f"{table.unit} under {table.relation}: open it with the same unit and relation"
+                f"{table.unit} under {table.relation}",
+                remedy="open it with the same unit and relation",
             )
         if table.steps:
             raise InvalidArgument(
@@ -479,7 +480,9 @@ def public_join(
                 name="on",
                 expected=f"columns of the public table: {', '.join(table.column_names[:20])}",
                 given=f'"{there}"',
-                hint=f'if it has another name there, as in on={{"{there}": "name"}}',
+                hint=Phrase(
+                    "if it has another name there, as in {}", Argument("on", {there: "name"})
+                ),
             )
     keys = list(pairs.values())
     table = table.select([*keys, *(name for name in table.column_names if name not in keys)])

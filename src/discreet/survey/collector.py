@@ -122,7 +122,8 @@ class Collector:
         if common or other is self:
             raise Refused(
                 f"both collectors have counted {common:,} of the reports, and counts cannot be "
-                "taken apart: add the files of both to one collector, which sees what came twice"
+                "taken apart",
+                remedy="add the files of both to one collector, which sees what came twice",
             )
         self._checker.merge(other._checker)
         for name, tally in self._tallies.items():

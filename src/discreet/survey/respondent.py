@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
+from discreet.errors import Code, Idiom, InvalidArgument, Phrase, Refused
 from discreet.hints import spelled
 from discreet.numeric.exact import integer
 from discreet.survey.questionnaire import question_digest
@@ -268,7 +268,8 @@ class Memory:
             raise Refused(
                 "a memory needs a system with file locks (Linux, macOS or another Unix), as two "
                 "programs at once could draw an answer twice. Answer in a browser instead: the "
-                "page of the questionnaire remembers on every system"
+                "page of the questionnaire remembers on every system",
+                code=Code.UNSUPPORTED,
             ) from None
         # The file itself is replaced when it is written, so the lock is on one beside it.
         beside = self.path.with_name(self.path.name + ".lock")
@@ -353,7 +354,8 @@ def read_memory(content: bytes | None, path: Path) -> dict[str, Any]:
             raise Refused(
                 f"{path.name} was written by another version of discreet, in a format that this "
                 "one does not read: answer with that version. To begin anew would randomize "
-                "permanent answers a second time"
+                "permanent answers a second time",
+                code=Code.UNSUPPORTED,
             )
         case _:
             raise damaged_memory(path)

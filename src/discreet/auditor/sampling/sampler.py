@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from discreet.auditor.sampling.outputs import Outputs, Raised, Reader, joined
-from discreet.errors import InternalError, InvalidArgument, Phrase
+from discreet.errors import Argument, InternalError, InvalidArgument, Phrase
 from discreet.numeric.exact import integer, positive_float
 
 # -- draws for two inputs --------------------------------------------------------------------------
@@ -89,7 +89,9 @@ class Sampler:
             raise InvalidArgument(
                 name="run",
                 expected=Phrase("with {batched=True}, n outputs along the first axis for size=n"),
-                given=f"{len(outputs)} for size={size}" if hasattr(outputs, "__len__") else "one",
+                given=Phrase("{} for {}", str(len(outputs)), Argument("size", size))
+                if hasattr(outputs, "__len__")
+                else "one",
                 hint="leave batched out for a function that returns one output",
             )
         return outputs

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from discreet.errors import InvalidArgument, LedgerDamaged, Refused
+from discreet.errors import Code, InvalidArgument, LedgerDamaged, Refused
 from discreet.ledger.head import Head
 from discreet.ledger.record import START
 from discreet.ledger.stores.store import (
@@ -92,7 +92,8 @@ class PostgresStore:
                 if connection.exec_driver_sql(f"SHOW {setting}").scalar() != "on":
                     raise Refused(
                         f"the server of the ledger {self.name} runs with {setting} = off, so that "
-                        "a crash could forget what was spent: switch it on"
+                        "a crash could forget what was spent",
+                        remedy="switch it on",
                     )
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_CREATION})")
             there = {*sa.inspect(connection).get_table_names()} & {
@@ -129,7 +130,7 @@ def _head(connection: sa.Connection) -> Head:
         return Head.from_text(str(text))
     except (ValueError, KeyError, TypeError):
         pass
-    raise LedgerDamaged("the head of the ledger cannot be read: restore the database")
+    raise LedgerDamaged("the head of the ledger cannot be read", remedy="restore the database")
 
 
 def _check_triggers(connection: sa.Connection, version: int) -> None:
@@ -147,8 +148,8 @@ def _check_triggers(connection: sa.Connection, version: int) -> None:
         name = trigger_name(table, events)
         if (table, name, function, FUNCTIONS[function]) not in there:
             raise LedgerDamaged(
-                f"the trigger {name}, which keeps the ledger append-only, is gone, off or changed: "
-                "restore the database"
+                f"the trigger {name}, which keeps the ledger append-only, is gone, off or changed",
+                remedy="restore the database",
             )
 
 
@@ -171,5 +172,6 @@ def _read(url: str) -> sa.URL:
             expected="a path where the driver of PostgreSQL is not installed",
             given="the address of a PostgreSQL",
             hint="pip install 'discreet[postgres]'",
+            code=Code.NOT_INSTALLED,
         ) from None
     return read.set(drivername="postgresql+psycopg")

@@ -99,8 +99,9 @@ class SqliteStore:
         name, head = self.path.name, self._head.path.name
         if is_journal:
             return LedgerDamaged(
-                f"the head of the ledger, {head}, is missing: without it nobody "
-                "can say whether charges are missing too. Restore it, or the ledger and its head"
+                f"the head of the ledger, {head}, is missing: without it nobody can say whether "
+                "charges are missing too",
+                remedy="Restore it, or the ledger and its head",
             )
         return LedgerDamaged(
             f"{name} is not a ledger, or is damaged, and has no head, {head}. For a new ledger "
@@ -135,7 +136,8 @@ class SqliteStore:
             if present is not None and present.number:
                 raise LedgerDamaged(
                     f"the ledger {self.name} is gone, but its head says that it has "
-                    f"{present.number:,} records: restore it from a backup"
+                    f"{present.number:,} records",
+                    remedy="restore it from a backup",
                 )
             if not create:
                 raise self._none("one was begun and never finished")
@@ -147,12 +149,13 @@ class SqliteStore:
         if found.st_nlink > 1:
             raise Refused(
                 f"the ledger {self.name} has a second name (a hard link), and SQLite would keep "
-                "two journals for it: remove the other name"
+                "two journals for it",
+                remedy="remove the other name",
             )
         if found.st_mode & 0o002:
             raise Refused(
-                f"anyone on this machine may write to the ledger {self.name}: "
-                f"chmod o-w {self.path.name} first"
+                f"anyone on this machine may write to the ledger {self.name}",
+                remedy=f"chmod o-w {self.path.name} first",
             )
         with self._transaction("BEGIN IMMEDIATE") as connection:
             if not present.number and not sa.inspect(connection).get_table_names():
@@ -216,7 +219,8 @@ class SqliteStore:
             if _file(self.name) != self._file or not _file(self._head.name):
                 raise LedgerDamaged(
                     f"the ledger {self.name} or its head was moved, deleted or replaced while it "
-                    "was open: what is charged now would be lost. Put it back, and open it again"
+                    "was open: what is charged now would be lost",
+                    remedy="Put it back, and open it again",
                 )
             yield
 
@@ -272,7 +276,9 @@ def _check_tables(connection: sa.Connection) -> None:
         )
     found_flaws = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
     if found_flaws != "ok":
-        raise LedgerDamaged("SQLite finds the ledger's file damaged: restore it from a backup")
+        raise LedgerDamaged(
+            "SQLite finds the ledger's file damaged", remedy="restore it from a backup"
+        )
 
 
 @cache

@@ -291,7 +291,9 @@ def check_version(transaction: Transaction, name: str) -> None:
     if version > VERSION:
         raise Refused(
             f"the ledger {name} was written by a later version of discreet (tables of version "
-            f"{version}, and this one knows {VERSION}): update discreet to open it"
+            f"{version}, and this one knows {VERSION})",
+            remedy="update discreet to open it",
+            code=Code.UNSUPPORTED,
         )
 
 

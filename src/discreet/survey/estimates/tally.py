@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import Refused
+from discreet.errors import Code, Refused
 from discreet.survey.randomizers import Levels, Randomizer
 from discreet.survey.randomizers.randomizer import Counts
 
@@ -83,12 +83,14 @@ class PairTally:
         if shape[0] * shape[1] > _MOST_CELLS:
             raise Refused(
                 f"a cross table of {shape[0]:,} by {shape[1]:,} different reports is too large, "
-                f"{_MOST_CELLS:,} cells are the most: ask one of the questions with fewer options"
+                f"{_MOST_CELLS:,} cells are the most",
+                remedy="ask one of the questions with fewer options",
+                code=Code.TOO_LARGE,
             )
         if isinstance(self.first, Levels) or isinstance(self.second, Levels):
             raise Refused(
-                "a cross table is about answers to choose from, not about numbers: ask for the "
-                "number as a choice among ranges"
+                "a cross table is about answers to choose from, not about numbers",
+                remedy="ask for the number as a choice among ranges",
             )
         self.counts: Counts = np.zeros(shape, np.int64)
 

@@ -18,14 +18,13 @@ from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
-from discreet.numeric.exact import Number, positive
+from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.randomizers.randomizer import (
     GRID,
     Counts,
     count_bits,
     least_noise,
     ratio_loss,
-    read_categories,
     read_sets,
     sets,
     true_loss,
@@ -63,7 +62,7 @@ class Items:
     report: ClassVar[Literal["bits"]] = "bits"
 
     def __init__(self, *, categories: int, epsilon: Number) -> None:
-        k = read_categories(categories, most=MOST_ITEMS)
+        k = integer(categories, name="categories", minimum=2, maximum=MOST_ITEMS)
         asked = positive(epsilon, name="epsilon")
         drawn = _least_variance(k, asked)
         loss = partial(_loss, drawn)

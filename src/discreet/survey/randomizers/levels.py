@@ -54,9 +54,7 @@ class Levels:
         self, *, steps: int, epsilon: Number | None = None, truth: Number | None = None
     ) -> None:
         chosen, given = exactly_one(epsilon=epsilon, truth=truth)
-        m = integer(steps, name="steps", minimum=1)
-        if m > MOST_STEPS:
-            raise InvalidArgument.of("steps", steps, f"at most {MOST_STEPS}")
+        m = integer(steps, name="steps", minimum=1, maximum=MOST_STEPS)
         if chosen == "truth":
             # The lecture's q is about yes and no, so it implies two levels.
             q = probability(given, name="truth")

@@ -19,7 +19,6 @@ from discreet.errors import InternalError, InvalidArgument
 from discreet.guarantees import Guarantee, LossDistribution
 from discreet.inputs import Categories
 from discreet.numeric.balls import ball, certainly_at_most, sharp, upper
-from discreet.numeric.exact import integer
 
 if TYPE_CHECKING:
     from flint import arb
@@ -245,10 +244,3 @@ def writable(outcomes: int) -> None:
             given=f"{outcomes} of them",
             hint="look at the same randomizer with fewer categories",
         )
-
-
-def read_categories(categories: int, *, most: int) -> int:
-    k = integer(categories, name="categories", minimum=2)
-    if k > most:
-        raise InvalidArgument.of("categories", categories, f"at most {most}")
-    return k

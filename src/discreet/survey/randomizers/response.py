@@ -17,13 +17,12 @@ from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.numeric.exact import Number, positive, probability
+from discreet.numeric.exact import Number, integer, positive, probability
 from discreet.survey.randomizers.randomizer import (
     GRID,
     count_integers,
     least_noise,
     ratio_loss,
-    read_categories,
     read_integers,
     true_loss,
     variance_of_share,
@@ -64,7 +63,7 @@ class Response:
         self, *, categories: int, epsilon: Number | None = None, truth: Number | None = None
     ) -> None:
         chosen, given = exactly_one(epsilon=epsilon, truth=truth)
-        k = read_categories(categories, most=MOST_CATEGORIES)
+        k = integer(categories, name="categories", minimum=2, maximum=MOST_CATEGORIES)
         none = GRID // 2 if k == 2 else GRID
         asked = None
         if chosen == "truth":

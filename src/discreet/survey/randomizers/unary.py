@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.errors import InvalidArgument
 from discreet.guarantees import LossDistribution, Pure
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
@@ -26,7 +25,6 @@ from discreet.survey.randomizers.randomizer import (
     count_bits,
     exchanged,
     least_noise,
-    read_categories,
     read_integers,
     read_sets,
     sets,
@@ -69,10 +67,8 @@ class Unary:
     report: ClassVar[Literal["bits"]] = "bits"
 
     def __init__(self, *, categories: int, epsilon: Number, most: int = 1) -> None:
-        k = read_categories(categories, most=MOST_ITEMS)
-        limit = integer(most, name="most", minimum=1)
-        if limit > k:
-            raise InvalidArgument.of("most", most, f"at most {k}")
+        k = integer(categories, name="categories", minimum=2, maximum=MOST_ITEMS)
+        limit = integer(most, name="most", minimum=1, maximum=k)
         asked = positive(epsilon, name="epsilon")
         loss = partial(_loss, k, limit)
         step = least_noise(loss, asked, none=GRID // 2)
