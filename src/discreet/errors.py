@@ -17,7 +17,7 @@ No message contains a value from the data. All of them survive pickling, so that
 process boundaries unchanged.
 
 An error is data: a `Code` to switch on, the parameter, what was expected, what was given, and the
-remedy. Its texts are plain, or a `Phrase` that refers to arguments and calls, so that each front
+remedy. Its texts are plain, or a `Phrase` that refers to arguments, so that each front
 end says it in its own words: `Words` are Python's, and a subclass has those of a command line.
 
 One warning is ours too: LooseBound (UserWarning), an upper bound that is wider than asked for.
@@ -33,56 +33,47 @@ from enum import StrEnum
 from functools import partial
 from numbers import Number, Rational
 from string import Formatter
-from typing import Final, LiteralString, TypeAlias
+from typing import Final, Literal, LiteralString, TypeAlias
 
 _SHOWN_CHARACTERS = 40
 _SHOWN_BITS = 512
 
 
-# -- codes -----------------------------------------------------------------------------------------
-
-
-class Code(StrEnum):
-    """What kind of error it is, for programs: stable, and coarser than the sentences.
-
-    docs/errors.md says what each one means.
-
-    >>> Code.BUDGET_EXCEEDED == "budget-exceeded"
-    True
-    """
-
-    INVALID_ARGUMENT = "invalid-argument"
-    MISSING_ARGUMENT = "missing-argument"
-    CONFLICTING_ARGUMENTS = "conflicting-arguments"
-    UNKNOWN_NAME = "unknown-name"
-    NOT_FOUND = "not-found"
-    NOT_INSTALLED = "not-installed"
-    REFUSED = "refused"
-    BUDGET_EXCEEDED = "budget-exceeded"
-    NOTION_MISMATCH = "notion-mismatch"
-    RELATION_MISMATCH = "relation-mismatch"
-    UNBOUNDED_SENSITIVITY = "unbounded-sensitivity"
-    ALREADY_THERE = "already-there"
-    KEY_REUSED = "key-reused"
-    UNANSWERED = "unanswered"
-    EXHAUSTED = "exhausted"
-    NOT_SHARED = "not-shared"
-    TOO_LARGE = "too-large"
-    UNSUPPORTED = "unsupported"
-    LEDGER_DAMAGED = "ledger-damaged"
-    ENGINE_FAILED = "engine-failed"
-    ENTROPY_FAILED = "entropy-failed"
-    INTERNAL = "internal"
-    # These are of the command line alone, which has errors that are not ours.
-    FILE_FAILED = "file-failed"
-    USAGE = "usage"
-    INTERRUPTED = "interrupted"
+# What kind of error it is, for programs: stable, and coarser than the sentences. docs/errors.md has
+# the meanings. The last three are of the command line alone, which has errors that are not ours.
+Code: TypeAlias = Literal[
+    "invalid-argument",
+    "missing-argument",
+    "conflicting-arguments",
+    "unknown-name",
+    "not-found",
+    "not-installed",
+    "refused",
+    "budget-exceeded",
+    "notion-mismatch",
+    "relation-mismatch",
+    "unbounded-sensitivity",
+    "already-there",
+    "key-reused",
+    "unanswered",
+    "exhausted",
+    "not-shared",
+    "too-large",
+    "unsupported",
+    "ledger-damaged",
+    "engine-failed",
+    "entropy-failed",
+    "internal",
+    "file-failed",
+    "usage",
+    "interrupted",
+]
 
 
 # -- texts that each front end says in its own words -----------------------------------------------
 
 
-Literal: TypeAlias = bool | int | float | str | list[str] | tuple[int, ...] | dict[str, str]
+Value: TypeAlias = bool | int | float | str | list[str] | tuple[int, ...] | dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -90,15 +81,7 @@ class Argument:
     """An argument, perhaps with a value: `create=True`, or `--create` in a shell."""
 
     name: str
-    value: Literal | None = None
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call with named arguments: `.bound(max_rows=10)`, or `--max-rows 10` in a shell."""
-
-    name: str
-    arguments: tuple[Argument, ...]
+    value: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +107,8 @@ class Idiom(StrEnum):
     ADD_ANALYST = "ledger.add_analyst(...), or discreet ledger, adds one"
     ADD_DATASET = "ledger.add_dataset(...), or discreet ledger, adds one"
     ADD_GROUP = "ledger.add_group(...), or discreet ledger, adds one"
+    BOUND_BY_GROUP = ".bound(max_groups=3, max_rows_per_group=5)"
+    BOUND_BY_ROWS = ".bound(max_rows=10)"
     BOUNDS = "bounds=(lower, upper)"
     BOUGHT_BOUNDS = "; session.release_bounds buys them privately"
     BUDGET = "budget=dp.Pure(3)"
@@ -146,9 +131,11 @@ class Idiom(StrEnum):
     NEW_DATASET = "create=True and a budget"
     NULL = "row.x.is_null() or row.x.is_not_null()"
     NUMBERS = '3, 0.1, "1/3", Fraction(1, 3) or Decimal("0.1")'
-    OTHER_DATASET = "use another ledger= or dataset="
     PAIR = "a pair (lower, upper)"
-    SAME_TABLE = "open the table with the same"
+    SAME_TABLE = (
+        "open the table with the same unit= and relation=; if these are other people, or a person "
+        "has several rows, keep unit= and use another ledger= or dataset="
+    )
     TRUTH = "True or False"
     UNIT = 'dp.table(..., unit="column")'
     WAVES = "say waves= in the questionnaire"
@@ -156,7 +143,7 @@ class Idiom(StrEnum):
     YES_OR_NO = "yes or no (True or False)"
 
 
-Part: TypeAlias = str | Argument | Call | Cast | Shown | Idiom
+Part: TypeAlias = str | Argument | Cast | Shown | Idiom
 
 
 class Words:
@@ -172,7 +159,7 @@ class Words:
         """As it is written in a call."""
         return f"{one.name}={'' if one.value is None else self.literal(one.value)}"
 
-    def literal(self, value: Literal) -> str:
+    def literal(self, value: Value) -> str:
         """A value as it is written."""
         match value:
             case str() | dict():
@@ -182,10 +169,6 @@ class Words:
             case float():
                 return f"{value:g}".replace("e-0", "e-")  # 1e-6, as people write it
         return str(value)
-
-    def call(self, one: Call) -> str:
-        """With its arguments."""
-        return f"{one.name}({', '.join(map(self.argument, one.arguments))})"
 
     def cast(self, one: Cast) -> str:
         """How to read a column as another type."""
@@ -209,8 +192,6 @@ class Words:
                 return self.idioms.get(text, text.value)
             case Argument():
                 return self.argument(text)
-            case Call():
-                return self.call(text)
             case Cast():
                 return self.cast(text)
             case Shown():
@@ -235,7 +216,7 @@ PYTHON: Final = Words()
 
 class Phrase(str):
     """A sentence that refers to arguments, written as ``{create=True}``, and to the parts that fill
-    its other holes: calls, idioms, what was given, or text.
+    its other holes: idioms, what was given, or text.
 
     It is Python's sentence to whoever reads it as text; the `Words` of a front end say the same in
     its own way. An f-string of a phrase is text, and refers to nothing.
@@ -263,7 +244,7 @@ class Phrase(str):
 class DiscreetError(Exception):
     """The root: catches everything discreet raises on purpose."""
 
-    code: Code = Code.INTERNAL
+    code: Code = "internal"
     parameter: str = ""
     expected: str = ""
     given: str = ""
@@ -297,7 +278,7 @@ class InvalidArgument(DiscreetError, ValueError):
     'epsilon must be above 0, got -1 (int)'
     """
 
-    code = Code.INVALID_ARGUMENT
+    code: Code = "invalid-argument"
 
     def __init__(
         self,
@@ -306,7 +287,7 @@ class InvalidArgument(DiscreetError, ValueError):
         expected: str,
         given: str,
         hint: str = "",
-        code: Code = Code.INVALID_ARGUMENT,
+        code: Code = "invalid-argument",
     ) -> None:
         super().__init__(remedy=hint, code=code)
         self.name = self.parameter = name
@@ -323,7 +304,7 @@ class InvalidArgument(DiscreetError, ValueError):
         expected: str,
         *,
         hint: str = "",
-        code: Code = Code.INVALID_ARGUMENT,
+        code: Code = "invalid-argument",
     ) -> InvalidArgument:
         """A parameter that is wrong, which is shown.
 
@@ -331,7 +312,7 @@ class InvalidArgument(DiscreetError, ValueError):
         'epsilon must be above 0, got -1 (int)'
         """
         if value is None:
-            code = Code.MISSING_ARGUMENT
+            code = "missing-argument"
         given = cls.describe_parameter(value)
         return cls(name=name, expected=expected, given=given, hint=hint, code=code)
 
@@ -343,7 +324,7 @@ class InvalidArgument(DiscreetError, ValueError):
     @classmethod
     def missing(cls, name: str, expected: str = "given", *, hint: str = "") -> InvalidArgument:
         """Something that has to be said."""
-        code = Code.MISSING_ARGUMENT
+        code: Code = "missing-argument"
         return cls(name=name, expected=expected, given="nothing", hint=hint, code=code)
 
     @classmethod
@@ -351,7 +332,7 @@ class InvalidArgument(DiscreetError, ValueError):
         cls, name: str, expected: str = "one of them", given: str = "both", *, hint: str = ""
     ) -> InvalidArgument:
         """Things that exclude each other."""
-        code = Code.CONFLICTING_ARGUMENTS
+        code: Code = "conflicting-arguments"
         return cls(name=name, expected=expected, given=given, hint=hint, code=code)
 
     @classmethod
@@ -359,7 +340,7 @@ class InvalidArgument(DiscreetError, ValueError):
         cls, name: str, value: object, known: Iterable[str], *, hint: str = ""
     ) -> InvalidArgument:
         """A name that is none of those that are known."""
-        return cls.of(name, value, f"one of {', '.join(known)}", hint=hint, code=Code.UNKNOWN_NAME)
+        return cls.of(name, value, f"one of {', '.join(known)}", hint=hint, code="unknown-name")
 
     def about(self, name: str, *, hint: str = "") -> InvalidArgument:
         """The same about something else, as the caller knows it, or with advice of theirs."""
@@ -425,7 +406,7 @@ def _is_long(value: object) -> bool:
 class Refused(DiscreetError):
     """The request is well formed, but granting it would break the promise."""
 
-    code = Code.REFUSED
+    code: Code = "refused"
 
 
 class BudgetExceeded(Refused):
@@ -435,7 +416,7 @@ class BudgetExceeded(Refused):
     'the request needs ε = 2, but ε = 1.5 of ε = 3 is already spent'
     """
 
-    code = Code.BUDGET_EXCEEDED
+    code: Code = "budget-exceeded"
 
     def __init__(
         self,
@@ -466,19 +447,19 @@ class BudgetExceeded(Refused):
 class RelationMismatch(Refused):
     """The statement holds under another neighbour relation than the stated one."""
 
-    code = Code.RELATION_MISMATCH
+    code: Code = "relation-mismatch"
 
 
 class UnboundedSensitivity(Refused):
     """One person can move the answer without limit, so no finite noise hides them."""
 
-    code = Code.UNBOUNDED_SENSITIVITY
+    code: Code = "unbounded-sensitivity"
 
 
 class LedgerDamaged(Refused):
     """The record of what was spent is truncated, reordered or edited."""
 
-    code = Code.LEDGER_DAMAGED
+    code: Code = "ledger-damaged"
 
 
 class EngineError(DiscreetError):
@@ -488,13 +469,13 @@ class EngineError(DiscreetError):
     the `except` block that caught theirs: neither `__cause__` nor `__context__` may remain.
     """
 
-    code = Code.ENGINE_FAILED
+    code: Code = "engine-failed"
 
 
 class EntropyFailed(DiscreetError):
     """The operating system gave no randomness, so nothing can be released."""
 
-    code = Code.ENTROPY_FAILED
+    code: Code = "entropy-failed"
 
 
 class InternalError(DiscreetError):

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.errors import Code, DiscreetError, InvalidArgument, Refused
+from discreet.errors import DiscreetError, InvalidArgument, Refused
 
 # Letters are as wide as in Arial and similar fonts; where there are none, words take more room.
 FONT: Final = "Arial, Helvetica, Liberation Sans, sans-serif"
@@ -87,7 +87,7 @@ def _needed(name: str) -> Any:
         f"a picture needs {name}, which is not installed",
         "pip install 'discreet[plots]'",
     )
-    return extra(name, Refused(told, remedy=remedy, code=Code.NOT_INSTALLED))
+    return extra(name, Refused(told, remedy=remedy, code="not-installed"))
 
 
 def extra(name: str, missing: DiscreetError) -> Any:

@@ -24,15 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from discreet.auditor.recorder import Declared, current
-from discreet.errors import (
-    Code,
-    EngineError,
-    Idiom,
-    InvalidArgument,
-    Phrase,
-    Refused,
-    RelationMismatch,
-)
+from discreet.errors import EngineError, Idiom, InvalidArgument, Phrase, Refused, RelationMismatch
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.guarantees.filters import Charge, Filter, Notion, in_words, price, sum_of
 from discreet.hints import spelled, unknown
@@ -462,10 +454,10 @@ def _in_memory(
     if budget is None:
         raise _no_budget()
     if create:
-        raise InvalidArgument(
-            name="create",
-            expected=Phrase("given together with {ledger=}"),
-            given="without it",
+        raise InvalidArgument.conflict(
+            "create",
+            Phrase("given together with {ledger=}"),
+            "without it",
             hint=Phrase('as in {ledger="people.ledger"}; without one the budget is kept in memory'),
         )
     return MemoryBudget(
@@ -502,12 +494,7 @@ def _check_protects(words: str, unit: str | None, relation: object, table: Table
         raise RelationMismatch(
             f"the {words} protects {protected} under {relation}, and this table {table.unit} "
             f"under {table.relation}",
-            remedy=Phrase(
-                "{} {unit=} and {relation=}; if these are other people, or a person has several "
-                "rows, keep {unit=} and {}",
-                Idiom.SAME_TABLE,
-                Idiom.OTHER_DATASET,
-            ),
+            remedy=Idiom.SAME_TABLE,
         )
 
 
@@ -628,7 +615,7 @@ def check_same_request(found: Entry, digest: str, key: str) -> None:
             f"the idempotency key {key!r} was used for another query or spend, in record "
             f"{found.number}",
             remedy="use a new key for a new question",
-            code=Code.KEY_REUSED,
+            code="key-reused",
         )
 
 
@@ -639,7 +626,7 @@ def unanswered(found: Entry, key: str) -> Refused:
         f"the release under the idempotency key {key!r} was charged (record {found.number}) but "
         "its answer was never stored: it is still running, or was cut off. It is not computed "
         "again; wait for it, or ask under a new key, which is charged anew",
-        code=Code.UNANSWERED,
+        code="unanswered",
     )
 
 

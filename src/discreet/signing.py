@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import Code, Idiom, InvalidArgument, Phrase, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -183,5 +183,5 @@ def _taken(path: Path) -> Refused:
     return Refused(
         f"{path.name} exists already, and a key that is overwritten cannot be recovered",
         remedy="choose another name",
-        code=Code.ALREADY_THERE,
+        code="already-there",
     )

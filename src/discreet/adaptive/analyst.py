@@ -26,11 +26,10 @@ from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee
 from discreet.hints import meant, spelled
 from discreet.mechanisms.statistical_queries import (
-    EXAMPLE,
     UNIT,
     Records,
     StatisticalQueries,
-    check_column_function,
+    check_query,
     read_sample,
     sum_of_column,
     sum_of_records,
@@ -102,10 +101,8 @@ class Analyst:
         size = _size(wish, sigma, epsilon)
         methods = _methods(method, size, in_ledger=ledger is not None)
         if ledger is None and (create or dataset is not None or analyst is not None):
-            raise InvalidArgument(
-                name="create, dataset and analyst",
-                expected=Phrase("given together with {ledger=}"),
-                given="without it",
+            raise InvalidArgument.conflict(
+                "create, dataset and analyst", Phrase("given together with {ledger=}"), "without it"
             )
         self._n = StatisticalQueries(sample, sigma=1).n  # refuses what is not a sample
         self._nothing: Records = sample[:0] if isinstance(sample, np.ndarray) else ()
@@ -159,7 +156,7 @@ class Analyst:
         number counts as 0; the population's mean is that of the same clamped φ. Refused after the
         last question.
         """
-        check_query(phi, vectorized=vectorized, nothing=self._nothing)
+        check_query(phi, self._nothing, vectorized=vectorized)
         turn = self._turns.take()  # charged before any record is read, and never taken back
         value = float(self._ask(phi, vectorized, turn))
         answer = PopulationAnswer(
@@ -359,22 +356,6 @@ class ExactMeans:
         else:
             total = sum_of_records(phi, rows)
         return Fraction(total, self._size * UNIT)
-
-
-def check_query(phi: Callable[[Any], Any], *, vectorized: bool, nothing: Records) -> None:
-    """Refuse what can be refused without looking at the records: φ is shown none of them."""
-    if not callable(phi):
-        raise InvalidArgument.of("phi", phi, "a function", hint=EXAMPLE)
-    if not vectorized:
-        return
-    if not isinstance(nothing, np.ndarray):
-        raise InvalidArgument(
-            name="vectorized",
-            expected="False for a sample that is not a NumPy array",
-            given="True",
-            hint="make the sample an array",
-        )
-    check_column_function(phi, nothing)
 
 
 def rounded(mean: Fraction, levels: int) -> Fraction:

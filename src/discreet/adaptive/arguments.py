@@ -6,7 +6,7 @@ import os
 from fractions import Fraction
 from typing import Final
 
-from discreet.errors import Code, InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Refused
 from discreet.numeric.exact import Number, integer, number, positive, probability
 
 MOST_QUERIES: Final = 10**9
@@ -83,7 +83,7 @@ def same_process(process: int, *, hint: str) -> None:
             "what is asked is counted in the memory of another process, which cannot see what is "
             "asked here",
             remedy=hint,
-            code=Code.NOT_SHARED,
+            code="not-shared",
         )
 
 

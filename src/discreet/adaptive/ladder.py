@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.adaptive import validity
 from discreet.adaptive.arguments import percent, read_confidence, read_count, same_process
-from discreet.errors import Code, InvalidArgument, Phrase, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import TotalVariation
 from discreet.hints import spelled
 from discreet.lazy import cached_property
@@ -134,7 +134,7 @@ class Ladder:
                 raise Refused(
                     f"all {self._submitted:,} submissions have been made; further ones would need "
                     "fresh labels",
-                    code=Code.EXHAUSTED,
+                    code="exhausted",
                 )
             self._submitted += 1
             total = sum_of_column(lambda rows: self._values(given, rows), self._rows)

@@ -27,7 +27,7 @@ from discreet.adaptive.noise_width import (
     width_of,
 )
 from discreet.adaptive.validity import drift, superquantile
-from discreet.errors import Code, InvalidArgument, Phrase, Refused, RelationMismatch
+from discreet.errors import InvalidArgument, Phrase, Refused, RelationMismatch
 from discreet.guarantees import GDP, Guarantee, Pure, compose
 from discreet.guarantees.filters import sum_of
 from discreet.hints import spelled
@@ -184,7 +184,7 @@ def no_more(most: int) -> Refused:
         f"all {most:,} questions have been asked, and the bound on their errors holds for "
         "that many and no more",
         remedy="draw a new sample, or plan for more questions from the start",
-        code=Code.EXHAUSTED,
+        code="exhausted",
     )
 
 

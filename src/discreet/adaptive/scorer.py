@@ -76,10 +76,10 @@ class Scorer:
         if not callable(self._score):
             raise InvalidArgument.of("score", score, "a function")
         if hits is None and fold is not None:
-            raise InvalidArgument(
-                name="fold",
-                expected=Phrase("given together with {hits=}"),
-                given="without it",
+            raise InvalidArgument.conflict(
+                "fold",
+                Phrase("given together with {hits=}"),
+                "without it",
                 hint="without hits every score comes from the holdout, whatever the fold says",
             )
         _check_parameters(parameters, hits=hits)

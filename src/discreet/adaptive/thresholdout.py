@@ -54,7 +54,7 @@ from discreet.adaptive.arguments import (
     upward,
 )
 from discreet.adaptive.validity import drift, superquantile
-from discreet.errors import Code, InvalidArgument, Phrase, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee, Pure, TotalVariation
 from discreet.hints import spelled
 from discreet.lazy import cached_property
@@ -283,13 +283,13 @@ class Thresholdout:
                 f"the holdout has answered {terms.hits:,} time{'s' * (terms.hits > 1)} in the "
                 "place of training, which is all that it was made for; further answers would "
                 "need a fresh holdout",
-                code=Code.EXHAUSTED,
+                code="exhausted",
             )
         if self._asked == terms.queries:
             raise Refused(
                 f"all {terms.queries:,} questions have been asked; further answers would need a "
                 "fresh holdout",
-                code=Code.EXHAUSTED,
+                code="exhausted",
             )
 
     @property

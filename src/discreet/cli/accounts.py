@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from discreet.cli.output import cap_in_words, short
 from discreet.cli.paths import check_ledger_exists, check_ledger_place, check_public_key, key_files
-from discreet.errors import Code, InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Refused
 
 if TYPE_CHECKING:
     from discreet.cli.options import Budget
@@ -239,7 +239,7 @@ def check_kept(
                     f'the dataset "{name}" is there already, and {words} {had}, not {given}: '
                     "that is never changed",
                     remedy="Say the same, or add a dataset under another name",
-                    code=Code.ALREADY_THERE,
+                    code="already-there",
                 )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet import errors
-from discreet.errors import Argument, Call, Cast, Code, Idiom, InvalidArgument, Shown, Words
+from discreet.errors import Argument, Cast, Code, Idiom, InvalidArgument, Shown, Words
 
 # -- messages in the words of the command line -----------------------------------------------------
 
@@ -53,6 +53,8 @@ class _Shell(Words):
         Idiom.ADD_ANALYST: "add them: discreet ledger analysts LEDGER --dataset NAME --add NAME",
         Idiom.ADD_DATASET: f"add it: {_NEW} --epsilon 3",
         Idiom.ADD_GROUP: "add it: discreet ledger create LEDGER --group NAME --group-epsilon 5",
+        Idiom.BOUND_BY_GROUP: "--max-groups 3 --max-rows-per-group 5",
+        Idiom.BOUND_BY_ROWS: "--max-rows 10",
         Idiom.BOUNDS: "COLUMN:LOWER:UPPER",
         Idiom.BOUGHT_BOUNDS: "",
         Idiom.BUDGET: "--budget-epsilon 3",
@@ -78,8 +80,9 @@ class _Shell(Words):
         Idiom.NONE: "nothing",
         Idiom.NULL: "x is null or x is not null",
         Idiom.NUMBERS: "3, 0.1, 1e-6 or 1/3",
-        Idiom.OTHER_DATASET: f"ask of another dataset: {_NEW} --unit COLUMN --epsilon 3",
-        Idiom.SAME_TABLE: "say the same",
+        Idiom.SAME_TABLE: "say the same --unit and --relation; if these are other people, or a "
+        "person has several rows, keep --unit and ask of another dataset: "
+        f"{_NEW} --unit COLUMN --epsilon 3",
         Idiom.UNIT: "--unit COLUMN",
         Idiom.WAVES: "say waves = N in the questionnaire",
         Idiom.YEAR: "write a date, as in 2026-01-31",
@@ -109,20 +112,17 @@ class _Shell(Words):
         if one.name not in _OPTIONS:
             return errors.PYTHON.argument(one)
         option = _option(one.name)
-        alone = one.value is None or one.value is True
-        return option if alone else f"{option} {self.literal(one.value)}"
+        if one.value is None or one.value is True:
+            return option
+        return f"{option} {self.literal(one.value)}"
 
-    def literal(self, value: errors.Literal) -> str:
+    def literal(self, value: errors.Value) -> str:
         """A value as it is typed."""
         if isinstance(value, list | tuple):
             return ",".join(map(str, value))
         if isinstance(value, str):
             return "tab" if value == "\t" else shlex.quote(value)
         return super().literal(value)
-
-    def call(self, one: Call) -> str:
-        """Its options."""
-        return " ".join(map(self.argument, one.arguments))
 
     def cast(self, one: Cast) -> str:
         """What the column is read as from the start."""
@@ -262,9 +262,9 @@ def document_of(error: BaseException) -> dict[str, Any]:
     'ε = 2'
     """
     if not isinstance(error, errors.DiscreetError):
-        file = isinstance(error, OSError)
-        kind, code = ("FileError", Code.FILE_FAILED) if file else ("InternalError", Code.INTERNAL)
-        return _document(kind, code, message_of(error), code_of(error))
+        if isinstance(error, OSError):
+            return _document("FileError", "file-failed", message_of(error), _FILE)
+        return _document("InternalError", "internal", message_of(error), _BUG)
     name = SHELL.parameter(error.parameter)
     hint = SHELL(error.remedy) or "; ".join(getattr(error, "__notes__", ()))
     facts = {"parameter": name, "expected": SHELL(error.expected), "given": SHELL(error.given)}
@@ -278,13 +278,13 @@ def document_of(error: BaseException) -> dict[str, Any]:
 
 def usage_document(message: str) -> dict[str, Any]:
     """The error document for a command line that could not be parsed at all."""
-    return _document("Usage", Code.USAGE, message, _USAGE)
+    return _document("Usage", "usage", message, _USAGE)
 
 
 def interrupted_document() -> dict[str, Any]:
     """The error document for a command that the user interrupted."""
     told = "interrupted before its end"
-    return _document("Interrupted", Code.INTERRUPTED, told, INTERRUPTED)
+    return _document("Interrupted", "interrupted", told, INTERRUPTED)
 
 
 def _document(kind: str, code: Code, message: str, exit_code: int, **fields: str) -> dict[str, Any]:

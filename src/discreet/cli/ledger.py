@@ -196,10 +196,10 @@ def show(
             show_release(ledger, release, answer, key=place.key, as_json=printed.json)
             return
         if answer.is_asked:
-            raise InvalidArgument(
-                name="--output, --format, --certificate and --force",
-                expected="given with --release, whose answer they are about",
-                given="without it",
+            raise InvalidArgument.conflict(
+                "--output, --format, --certificate and --force",
+                "given with --release, whose answer they are about",
+                "without it",
             )
         chosen = _asked_by(ledger, datasets_of(ledger, dataset), analyst)
         if plot is not None:

@@ -132,8 +132,8 @@ def check_cap(budget: Budget | None, slack: str | None, *, prefix: str, slack_op
         ):
             Cap.read(budget, slack)
     elif slack is not None:
-        raise InvalidArgument(
-            name=slack_option, expected="given with the cap that it is a part of", given="alone"
+        raise InvalidArgument.conflict(
+            slack_option, "given with the cap that it is a part of", "alone"
         )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from discreet.errors import Code, InvalidArgument, Phrase
+from discreet.errors import InvalidArgument, Phrase
 
 # -- files that are written ------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ def check_ledger_exists(ledger: str) -> None:
             "the ledger",
             ledger,
             "a file that is there",
-            code=Code.NOT_FOUND,
+            code="not-found",
             hint="if there was one, restore it, since a new one would forget what was spent; for "
             f"a first one: discreet ledger create {shlex.quote(ledger)} --dataset NAME --epsilon 3",
         )

@@ -31,7 +31,7 @@ from typing import Any, Final
 import discreet as dp
 from discreet.cli.failures import called
 from discreet.engines.files import no_such_file
-from discreet.errors import Code, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.numeric.exact import integer
 from discreet.query.aggregates import Aggregate
 from discreet.query.row import Cell, Row
@@ -442,7 +442,7 @@ def check_data(data: str) -> None:
             expected="a file, or a pattern in quotes that files match",
             given=f"a missing one: there is no file {data}",
             hint=no_such_file(data),
-            code=Code.NOT_FOUND,
+            code="not-found",
         )
 
 

@@ -288,10 +288,10 @@ class QuestionOptions:
         if self.group_by:
             return table.group_by(*self.group_by, keys=self._keys(table, self.group_by))
         if self.keys or self.public_keys:
-            raise InvalidArgument(
-                name="--keys",
-                expected="given with --group-by",
-                given="without it",
+            raise InvalidArgument.conflict(
+                "--keys",
+                "given with --group-by",
+                "without it",
                 hint="say which column they belong to, as in --group-by city --keys A,B",
             )
         return table
@@ -478,10 +478,10 @@ class AccountOptions:
                 "--epsilon 3; or say --no-ledger if the data are invented",
             )
         if self.idempotency_key is not None:
-            raise InvalidArgument(
-                name="--idempotency-key",
-                expected="given with a ledger, which keeps the answer",
-                given="with --no-ledger",
+            raise InvalidArgument.conflict(
+                "--idempotency-key",
+                "given with a ledger, which keeps the answer",
+                "with --no-ledger",
             )
         budget: Budget | None = cap.budget()
         slack: Fraction | str | None = cap.slack

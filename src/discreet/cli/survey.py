@@ -22,7 +22,7 @@ from discreet.cli.failures import called, in_toml
 from discreet.cli.options import flat
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
-from discreet.errors import Code, InvalidArgument, Phrase, one_line
+from discreet.errors import InvalidArgument, Phrase, one_line
 from discreet.plot import check_installed
 
 if TYPE_CHECKING:
@@ -514,10 +514,8 @@ class EstimateOutput:
         if self.plot is not None:
             check_installed()
         for (option, path), endings in zip(places.items(), (_PICTURES, _TABLES), strict=True):
-            if path is not None and path.suffix.lower() not in endings:
-                raise InvalidArgument.of(
-                    option, str(path), f"a name that ends in {' or '.join(endings)}"
-                )
+            if path is not None:
+                _check_ending(option, path, endings)
 
     def write(self, result: SurveyResult) -> None:
         """Write the picture and the table."""
@@ -653,7 +651,7 @@ def read_questionnaire(path: Path) -> Questionnaire:
             "QUESTIONNAIRE.toml",
             str(path),
             "a file that is there",
-            code=Code.NOT_FOUND,
+            code="not-found",
             hint="" if path.exists() else "discreet survey new FILE.toml writes one",
         )
     looks = _OTHERS.get(path.suffix.lower())

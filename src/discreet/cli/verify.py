@@ -19,7 +19,7 @@ from discreet.cli.paths import (
     key_files,
     ledger_files,
 )
-from discreet.errors import Code, InvalidArgument, one_line
+from discreet.errors import InvalidArgument, one_line
 
 if TYPE_CHECKING:
     from discreet.certificate import Certificate
@@ -157,7 +157,7 @@ def verify(
             name="CERTIFICATE",
             expected="a file that release wrote with --certificate",
             given=f"a missing one: there is no file {certificate}",
-            code=Code.NOT_FOUND,
+            code="not-found",
         )
     if ledger is not None:
         check_ledger_exists(ledger)

@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 
 from discreet.engines.cell_table import BINNED, CellTable
 from discreet.engines.engine import Dialect
-from discreet.errors import Code, EngineError, InternalError, Refused
+from discreet.errors import EngineError, InternalError, Refused
 from discreet.query import limits
 from discreet.query.contribution import ContributionBound
 from discreet.query.keys import ListedKeys
@@ -175,7 +175,7 @@ def check_cells(groups: int, bins: int) -> None:
             f"{groups} groups of {bins} bins each are {groups * bins} cells, and at most "
             f"{limits.CELLS} are offered",
             remedy="list fewer keys, or make the bins wider",
-            code=Code.TOO_LARGE,
+            code="too-large",
         )
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.engines.duckdb import SOURCE, quoted, text
-from discreet.errors import Code, Idiom, InvalidArgument, Phrase
+from discreet.errors import Idiom, InvalidArgument, Phrase
 
 if TYPE_CHECKING:
     import duckdb
@@ -157,7 +157,7 @@ got 'nowhere/*.parquet' (str); check the path, which starts at the current folde
                 "source",
                 pattern,
                 "a file, or a pattern that some files match",
-                code=Code.NOT_FOUND,
+                code="not-found",
                 hint=f'for all files in a folder say "{pattern}/*.parquet"'
                 if path.is_dir()
                 else no_such_file(pattern),

@@ -15,7 +15,7 @@ from discreet.engines.engine import Dialect, Lookup, Pass, ibis_schema
 from discreet.engines.execution import Turn
 from discreet.engines.postgres import PostgresPass, check_connection
 from discreet.engines.spark import SparkPass, collated
-from discreet.errors import Code, EngineError
+from discreet.errors import EngineError
 from discreet.query.schema import Field, Schema, Type
 
 
@@ -66,7 +66,7 @@ class BackendTable:
             raise EngineError(
                 "the connection of this table belongs to the process that opened it",
                 remedy="connect again in this one",
-                code=Code.NOT_SHARED,
+                code="not-shared",
             )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from discreet.errors import Code, InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bounded_range import BoundedRange
 from discreet.guarantees.composition import Composition, Least
@@ -70,7 +70,7 @@ def to_pure(guarantee: Guarantee) -> Pure:
             raise Refused(
                 "Gaussian-like noise has no finite epsilon at delta = 0, so it is no pure promise",
                 remedy="use Laplace noise, or an account in zCDP or GDP",
-                code=Code.NOTION_MISMATCH,
+                code="notion-mismatch",
             )
     raise _no_theorem(guarantee, "pure epsilon")
 
@@ -154,7 +154,7 @@ def to_gdp(guarantee: Guarantee) -> GDP:
             raise Refused(
                 "no theorem is known here that turns rho into a finite mu",
                 remedy="ask the mechanism for its own guarantee, or use an account in zCDP",
-                code=Code.NOTION_MISMATCH,
+                code="notion-mismatch",
             )
     raise _no_theorem(guarantee, "mu")
 
@@ -198,7 +198,7 @@ def _no_finite(symbol: str) -> Refused:
         "delta anything may come out",
         remedy="ask the mechanism for its own guarantee, or charge its delta to the slack of the "
         "account",
-        code=Code.NOTION_MISMATCH,
+        code="notion-mismatch",
     )
 
 
@@ -206,7 +206,7 @@ def _no_theorem(guarantee: Guarantee, symbol: str) -> Refused:
     return Refused(
         f"no theorem is known here that gives a {type(guarantee).__name__} a finite {symbol}",
         remedy="charge the parts it was made of one by one",
-        code=Code.NOTION_MISMATCH,
+        code="notion-mismatch",
     )
 
 

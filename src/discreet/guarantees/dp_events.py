@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import Code, InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bounded_range import BoundedRange
 from discreet.guarantees.composition import Composition, Least, compose
@@ -62,7 +62,7 @@ def to_dp_event(guarantee: Guarantee) -> Any:
 def _event_classes() -> Any:
     told = "reading and writing DpEvents needs the package dp-accounting"
     remedy = "install it with `pip install dp-accounting`"
-    missing = Refused(told, remedy=remedy, code=Code.NOT_INSTALLED)
+    missing = Refused(told, remedy=remedy, code="not-installed")
     return extra("dp_accounting.dp_event", missing)
 
 
@@ -106,7 +106,7 @@ class _Reader:
         if name not in _READERS or getattr(self.classes, name, None) is not type(event):
             raise Refused(
                 f"{name} has no guarantee here: {_INSTEAD.get(name, _OTHERWISE)}",
-                code=Code.UNSUPPORTED,
+                code="unsupported",
             )
         return _READERS[name](event, _Reader(self.classes, self.depth + 1))
 
@@ -257,7 +257,7 @@ def write(classes: Any, guarantee: Guarantee) -> Any:
             raise Refused(
                 f"there is no DpEvent for {type(guarantee).__name__}: write the event of the "
                 "mechanism it comes from, or a GDP or ZCDP guarantee that lies above it",
-                code=Code.UNSUPPORTED,
+                code="unsupported",
             )
     raise InvalidArgument.of(
         "guarantee", guarantee, "a guarantee, such as mechanism.guarantee or Pure(1)"
@@ -269,7 +269,7 @@ def _make(classes: Any, name: str, *values: Any) -> Any:
         raise Refused(
             f"the installed dp-accounting has no {name}, and no other event of it claims as much",
             remedy="upgrade it",
-            code=Code.UNSUPPORTED,
+            code="unsupported",
         )
     if math.inf in values:  # beyond all floats: no privacy to speak of
         return classes.NonPrivateDpEvent()

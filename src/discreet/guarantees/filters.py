@@ -26,7 +26,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from discreet.errors import BudgetExceeded, Code, Idiom, InvalidArgument, Refused
+from discreet.errors import BudgetExceeded, Idiom, InvalidArgument, Refused
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bounded_range import BoundedRange
 from discreet.guarantees.composition import Composition, Least, compose
@@ -162,7 +162,7 @@ spent, so ε = 0.3 is left
                 f"this cost fails outright with probability δ₀ = {plain(charge.slack)}, and the "
                 f"account has no slack for it",
                 remedy=Idiom.CAP_WITH_SLACK,
-                code=Code.NOTION_MISMATCH,
+                code="notion-mismatch",
             )
         return charge
 

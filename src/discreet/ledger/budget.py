@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, NoReturn, Protocol, TypeAlias
 
-from discreet.errors import Code, Idiom, InvalidArgument, Phrase, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure
 from discreet.guarantees.filters import Filter, Notion, in_words, plain, sum_of
 from discreet.ledger.history import Claim, Cost, Entry, History, NamedFilter, already_used
@@ -69,7 +69,7 @@ class Cap:
                 f"the cap of the {whose} is {self}, and {Cap.read(budget, slack)} was given: a "
                 "cap is never changed",
                 remedy=Idiom.CAP_GIVEN,
-                code=Code.ALREADY_THERE,
+                code="already-there",
             )
 
     def to_document(self) -> dict[str, Any]:
@@ -230,7 +230,7 @@ class MemoryBudget:
                     "release from the process that opened the session, or keep the budget in a "
                     "file with {ledger=}"
                 ),
-                code=Code.NOT_SHARED,
+                code="not-shared",
             )
         with self._lock:
             name, account = self.caps[0]
@@ -279,5 +279,5 @@ class MemoryBudget:
         raise Refused(
             "a budget in memory cannot be copied: two copies could spend it twice; pass the "
             "session itself around",
-            code=Code.NOT_SHARED,
+            code="not-shared",
         )

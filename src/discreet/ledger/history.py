@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple, overload
 
-from discreet.errors import Code, InvalidArgument, Refused, RelationMismatch, one_line
+from discreet.errors import InvalidArgument, Refused, RelationMismatch, one_line
 from discreet.guarantees import Guarantee, Pure, compose
 from discreet.guarantees.filters import Filter, Notion, in_words
 from discreet.neighbors import Relation
@@ -95,7 +95,7 @@ def already_used(key: str | None) -> Refused:
     return Refused(
         f"the idempotency key {key!r} is in use by another release",
         remedy="ask again for its answer",
-        code=Code.UNANSWERED,
+        code="unanswered",
     )
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from discreet import signing
-from discreet.errors import BudgetExceeded, Code, LedgerDamaged, Phrase, Refused, one_line
+from discreet.errors import BudgetExceeded, LedgerDamaged, Phrase, Refused, one_line
 from discreet.guarantees import Approx, Guarantee
 from discreet.guarantees.filters import Charge, price
 from discreet.ledger.account import AccountState, LedgerState, charge_of
@@ -151,7 +151,7 @@ class Journal:
                     f"the {accounts[0].words} has analysts, whose caps would not bind a charge "
                     "without a name",
                     remedy=Phrase("say who asks, {analyst=} one of {}", ", ".join(names)),
-                    code=Code.MISSING_ARGUMENT,
+                    code="missing-argument",
                 )
             for account, price in zip(accounts, prices, strict=True):
                 _fits(account, price)
@@ -227,7 +227,7 @@ class Journal:
             raise Refused(
                 f"the ledger {self.store.name} is sealed with a key",
                 remedy=Phrase("pass {key=} with the path of that private key to charge anything"),
-                code=Code.MISSING_ARGUMENT,
+                code="missing-argument",
             )
         time = datetime.now(UTC).isoformat(timespec="microseconds")
         record = Record.write(

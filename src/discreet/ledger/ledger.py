@@ -8,15 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet import signing
-from discreet.errors import (
-    Code,
-    Idiom,
-    InvalidArgument,
-    LedgerDamaged,
-    Phrase,
-    Refused,
-    RelationMismatch,
-)
+from discreet.errors import Idiom, InvalidArgument, LedgerDamaged, Phrase, Refused, RelationMismatch
 from discreet.guarantees import Guarantee
 from discreet.hints import spelled
 from discreet.ledger.account import Account, AccountState, LedgerState
@@ -246,7 +238,7 @@ class Ledger:
                 f"the idempotency key {key!r} was charged before, in record {found.number}, and is "
                 "not charged again",
                 remedy="if that release was not made, charge it under a new key",
-                code=Code.KEY_REUSED,
+                code="key-reused",
             )
         digest = canonical.digest({"cost": cost.to_json(), "question": words})
         return purse.charge(Claim(words, cost, digest, key=key))
@@ -365,13 +357,6 @@ def open_store(location: str | PathLike[str], *, create: bool) -> Store:
     return SqliteStore(Path(location).resolve(), create=create)  # one name, one lock
 
 
-_ADD = {
-    "analyst": Idiom.ADD_ANALYST,
-    "dataset": Idiom.ADD_DATASET,
-    "group": Idiom.ADD_GROUP,
-}
-
-
 def find_account(state: LedgerState, kind: str, dataset: int | None, name: object) -> AccountState:
     number = state.names.get((kind, dataset, name)) if isinstance(name, str) else None
     if number is not None:
@@ -381,8 +366,8 @@ def find_account(state: LedgerState, kind: str, dataset: int | None, name: objec
         kind,
         name,
         f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
-        hint=_ADD[kind],
-        code=Code.UNKNOWN_NAME,
+        hint=Idiom[f"ADD_{kind.upper()}"],
+        code="unknown-name",
     )
 
 
@@ -425,7 +410,7 @@ def check_same_account(
         given = f"the cap {kept.cap}" if kept.cap else "no cap of its own"
         raise Refused(
             f"the {kept.words} is there already, with {given}: a cap is never changed",
-            code=Code.ALREADY_THERE,
+            code="already-there",
         )
     if kept.relation.value != fields["relation"]:
         raise RelationMismatch(
@@ -437,5 +422,5 @@ def check_same_account(
         raise Refused(
             f"the {kept.words} is there already: a person is {unit}, and it is in "
             f"{len(kept.groups)} groups, which is never changed",
-            code=Code.ALREADY_THERE,
+            code="already-there",
         )

@@ -50,6 +50,7 @@ def exactly_one(**options: Number | None) -> tuple[str, Number]:
         name=" or ".join(names),
         expected="given, and only one of them",
         given=" and ".join(name for name, _ in given) or "none",
+        code="conflicting-arguments" if given else "missing-argument",
         hint=Phrase(
             "say {} for the promise or {} for the noise", Argument(names[0]), Argument(names[-1])
         ),

@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import Code, InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees import Pure
 from discreet.hints import spelled
 from discreet.inputs import Stream
@@ -279,7 +279,7 @@ class SparseRun:
             raise Refused(
                 "all hits of this run are used up, so it answers no more; start() draws a new "
                 "threshold and spends the guarantee again",
-                code=Code.EXHAUSTED,
+                code="exhausted",
             )
         if os.getpid() != self._process:
             raise Refused("a run cannot be carried into a forked process; start() one there")

@@ -76,7 +76,7 @@ class StatisticalQueries:
         ``vectorized=True`` it takes an array of rows and returns a number for each, which is much
         faster; it must treat them one by one, so that no row's number depends on another row.
         """
-        self._check(phi, vectorized)
+        check_query(phi, self._sample, vectorized=vectorized)
         with self._lock:  # counted before any record is read, and never taken back
             self._asked += 1
         total = self._sum(phi, vectorized)
@@ -90,21 +90,6 @@ class StatisticalQueries:
         if vectorized and isinstance(self._sample, np.ndarray):
             return sum_of_column(phi, self._sample)
         return sum_of_records(phi, self._sample)
-
-    def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
-        """Refuse what can be refused without looking at the records."""
-        if not callable(phi):
-            raise InvalidArgument.of("phi", phi, "a function", hint=EXAMPLE)
-        if not vectorized:
-            return
-        if not isinstance(self._sample, np.ndarray):
-            raise InvalidArgument(
-                name="vectorized",
-                expected="False for a sample that is not a NumPy array",
-                given="True",
-                hint="make the sample an array, of a dtype that does not depend on its records",
-            )
-        check_column_function(phi, self._sample)
 
     @property
     def n(self) -> int:
@@ -284,6 +269,22 @@ def sum_of_records(phi: Callable[[Any], Any], records: Iterable[Any]) -> int:
     """
     with np.errstate(all="ignore"):
         return sum(_steps(phi, record) for record in records)
+
+
+def check_query(phi: Callable[[Any], Any], sample: Records, *, vectorized: bool) -> None:
+    """Refuse what can be refused without looking at the records: φ is shown none of them."""
+    if not callable(phi):
+        raise InvalidArgument.of("phi", phi, "a function", hint=EXAMPLE)
+    if not vectorized:
+        return
+    if not isinstance(sample, np.ndarray):
+        raise InvalidArgument(
+            name="vectorized",
+            expected="False for a sample that is not a NumPy array",
+            given="True",
+            hint="make the sample an array, of a dtype that does not depend on its records",
+        )
+    check_column_function(phi, sample)
 
 
 def check_column_function(phi: Callable[[Any], Any], column: NDArray[Any]) -> None:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.errors import Argument, Call, InvalidArgument, Phrase
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.neighbors import Relation
 from discreet.numeric.exact import integer, sqrt_up
 from discreet.query.limits import ROWS, check
 from discreet.sensitivity import Sensitivity
-
-_LIMITS = (Argument("max_groups", 3), Argument("max_rows_per_group", 5))
-_BY_GROUP = Call(".bound", _LIMITS)
-_BY_ROWS = Call(".bound", (Argument("max_rows", 10),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class ContributionBound:
                 name="bound",
                 expected=Phrase("{max_groups=} and {max_rows_per_group=}, or {max_rows=} alone"),
                 given="both" if by_group else "none of them",
-                hint=Phrase("as in {}", Call("bound", _LIMITS)),
+                hint=Phrase("as in {}", Idiom.BOUND_BY_GROUP),
             )
         for name, value in (
             ("max_groups", max_groups),
@@ -136,7 +132,7 @@ def contribution_of(
         raise InvalidArgument.missing(
             "bound",
             f"given, since one {unit} may have any number of rows",
-            hint=Phrase("say {} or {} first", _BY_GROUP, _BY_ROWS),
+            hint=Phrase("say {} or {} first", Idiom.BOUND_BY_GROUP, Idiom.BOUND_BY_ROWS),
         )
     if bound.max_rows is not None:
         rows = bound.max_rows
@@ -146,7 +142,7 @@ def contribution_of(
         raise InvalidArgument.missing(
             missing,
             f"given, since one {unit} may be in any number of groups and rows",
-            hint=Phrase("say {}", _BY_GROUP),
+            hint=Phrase("say {}", Idiom.BOUND_BY_GROUP),
         )
     touched = min(bound.max_groups or 1, groups or bound.max_groups or 1)
     rows = bound.max_rows_per_group

@@ -16,7 +16,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import Code, Idiom, InvalidArgument, Phrase, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure, compose
 from discreet.guarantees.filters import Charge, Filter, price, sum_of
 from discreet.lazy import cached_property
@@ -253,13 +253,13 @@ def _check_pure(spend: Spend, weights: Mapping[Part, Fraction]) -> None:
         raise Refused(
             "this account adds up pure ε, and Gaussian noise has none",
             remedy=Phrase("spend {epsilon=}, or {}", Idiom.CAP_NOT_PURE),
-            code=Code.NOTION_MISMATCH,
+            code="notion-mismatch",
         )
     if Discovery() in weights:
         raise Refused(
             "discovered keys need a delta, and this account is pure",
             remedy=Phrase("list the keys, or {}", Idiom.CAP_WITH_DELTA),
-            code=Code.NOTION_MISMATCH,
+            code="notion-mismatch",
         )
 
 

@@ -84,6 +84,7 @@ class Spend:
                     "given as {epsilon=}, {epsilon=} and {delta=}, {rho=}, {mu=}, or {error=}"
                 ),
                 given=" and ".join(names) or ("nothing" if delta is None else "delta alone"),
+                code="conflicting-arguments" if names else "missing-argument",
                 hint="keep one of them"
                 if names
                 else Phrase("say how much privacy the answer may cost, as in {epsilon=0.5}"),

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
 
-from discreet.errors import Argument, Code, InvalidArgument, Phrase
+from discreet.errors import Argument, InvalidArgument, Phrase
 from discreet.hints import meant
 from discreet.numeric.exact import interval
 
@@ -175,7 +175,7 @@ mean "days"?
             argument,
             name,
             f"one of {names}",
-            code=Code.UNKNOWN_NAME,
+            code="unknown-name",
             hint=self._delimiter_hint() or (f'did you mean "{near[0]}"?' if near else ""),
         )
 

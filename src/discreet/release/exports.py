@@ -9,7 +9,7 @@ import re
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
 
-from discreet.errors import Code, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.plot import extra
 from discreet.release.text import exact
 
@@ -45,7 +45,7 @@ def _installed(package: str) -> Any:
         expected=f"installed for to_{package}()",
         given="no such package",
         hint=f"pip install {package}, or use to_arrow()",
-        code=Code.NOT_INSTALLED,
+        code="not-installed",
     )
     return extra(package, missing)
 

@@ -18,10 +18,9 @@ from string import Template
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
-from discreet.errors import Idiom, InvalidArgument, Phrase
+from discreet.errors import InvalidArgument
 from discreet.hints import spelled
-from discreet.numeric.exact import integer
-from discreet.survey.questions.question import check_form
+from discreet.survey.questions.question import check_form, read_wave
 
 if TYPE_CHECKING:
     from discreet.survey.card import Card
@@ -52,7 +51,7 @@ def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
     >>> "<title>Health</title>" in html, "https://" in html       # it knows no address
     (True, False)
     """
-    wave = _read_wave(check_form(questionnaire), wave)
+    wave = read_wave(check_form(questionnaire), wave)
     script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS)
     style = _part("style.css")
     return Template(_part("template.html")).substitute(
@@ -172,15 +171,3 @@ def _card(card: Card) -> str:
 def _unbroken(words: str) -> str:
     """Words in HTML, without a line break between a number and its unit."""
     return escape(words).replace(" %", "\u00a0%")
-
-
-def _read_wave(questionnaire: Questionnaire, value: int) -> int:
-    wave = integer(value, name="wave", minimum=1)
-    if wave > questionnaire.waves:
-        raise InvalidArgument.of(
-            "wave",
-            value,
-            f"at most {questionnaire.waves}, for which the promise was made",
-            hint=Phrase("{} before anybody answers", Idiom.WAVES),
-        )
-    return wave

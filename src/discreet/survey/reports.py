@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import Code, InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Refused
 from discreet.noise import entropy
 
 _SIGNS: Final = np.frombuffer(b"01-", np.uint8)  # places 0, 1 and, from the end, −1
@@ -156,7 +156,7 @@ def write(reports: Reports, path: str | Path) -> Path:
             f"{target.name} is there already, and reports cannot be drawn again without revealing "
             "more",
             remedy="choose another name, or move the old file away",
-            code=Code.ALREADY_THERE,
+            code="already-there",
         )
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import Code, Idiom, InvalidArgument, Phrase, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.hints import spelled
-from discreet.numeric.exact import integer
 from discreet.survey.questionnaire import question_digest
 from discreet.survey.questions import Question
+from discreet.survey.questions.question import read_wave
 from discreet.survey.reports import Report, Reports, numbers_for_reports
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def respond(
     form: Questionnaire, answers: Mapping[str, Any], *, memory: Memory | None, wave: int
 ) -> Report:
     """Randomize one person's answers."""
-    wave = _read_wave(form, wave)
+    wave = read_wave(form, wave)
     _check_names(form, answers, what="answers")
     truths = {q.name: np.array([_read(q, q.read, answers[q.name])]) for q in form.questions}
     if memory is None:
@@ -91,7 +91,7 @@ def respond_many(
     form: Questionnaire, columns: Mapping[str, ArrayLike], *, wave: int, before: Reports | None
 ) -> Reports:
     """Randomize many people's answers, one column for each question."""
-    wave = _read_wave(form, wave)
+    wave = read_wave(form, wave)
     columns = _by_name(columns)
     _check_names(form, columns, what="columns")
     truths = {q.name: _read(q, q.truths, columns[q.name]) for q in form.questions}
@@ -138,18 +138,6 @@ def _permanent_columns(
 
 
 # -- checks of what is passed in ---------------------------------------------------------------
-
-
-def _read_wave(form: Questionnaire, value: int) -> int:
-    wave = integer(value, name="wave", minimum=1)
-    if wave > form.waves:
-        raise InvalidArgument.of(
-            "wave",
-            value,
-            f"at most {form.waves}, for which the promise was made",
-            hint=Phrase("more waves reveal more: {} before anybody answers", Idiom.WAVES),
-        )
-    return wave
 
 
 def _by_name(columns: Any) -> Any:
@@ -269,7 +257,7 @@ class Memory:
                 "a memory needs a system with file locks (Linux, macOS or another Unix), as two "
                 "programs at once could draw an answer twice. Answer in a browser instead: the "
                 "page of the questionnaire remembers on every system",
-                code=Code.UNSUPPORTED,
+                code="unsupported",
             ) from None
         # The file itself is replaced when it is written, so the lock is on one beside it.
         beside = self.path.with_name(self.path.name + ".lock")
@@ -355,7 +343,7 @@ def read_memory(content: bytes | None, path: Path) -> dict[str, Any]:
                 f"{path.name} was written by another version of discreet, in a format that this "
                 "one does not read: answer with that version. To begin anew would randomize "
                 "permanent answers a second time",
-                code=Code.UNSUPPORTED,
+                code="unsupported",
             )
         case _:
             raise damaged_memory(path)

@@ -268,9 +268,7 @@ class Pace:
 def read_pace(seconds: float | None, samples: int | None, started: float) -> Pace:
     """Read the limits; at most one of the two may be given."""
     if seconds is not None and samples is not None:
-        raise InvalidArgument(
-            name="samples", expected="None where seconds are given", given="both of them"
-        )
+        raise InvalidArgument.conflict("samples", "None where seconds are given", "both of them")
     if samples is not None:
         return Pace(None, integer(samples, name="samples", minimum=64), started)
     given = _SECONDS if seconds is None else positive_float(seconds, name="seconds")

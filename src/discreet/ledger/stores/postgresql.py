@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from discreet.errors import Code, InvalidArgument, LedgerDamaged, Refused
+from discreet.errors import InvalidArgument, LedgerDamaged, Refused
 from discreet.ledger.head import Head
 from discreet.ledger.record import START
 from discreet.ledger.stores.store import (
@@ -172,6 +172,6 @@ def _read(url: str) -> sa.URL:
             expected="a path where the driver of PostgreSQL is not installed",
             given="the address of a PostgreSQL",
             hint="pip install 'discreet[postgres]'",
-            code=Code.NOT_INSTALLED,
+            code="not-installed",
         ) from None
     return read.set(drivername="postgresql+psycopg")

@@ -24,7 +24,6 @@ from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.schema import CreateTable
 
 from discreet.errors import (
-    Code,
     DiscreetError,
     EngineError,
     InvalidArgument,
@@ -281,7 +280,7 @@ def no_ledger(expected: str, given: str) -> InvalidArgument:
         "forget what was spent"
     )
     return InvalidArgument(
-        name="ledger", expected=expected, given=given, hint=start, code=Code.NOT_FOUND
+        name="ledger", expected=expected, given=given, hint=start, code="not-found"
     )
 
 
@@ -293,7 +292,7 @@ def check_version(transaction: Transaction, name: str) -> None:
             f"the ledger {name} was written by a later version of discreet (tables of version "
             f"{version}, and this one knows {VERSION})",
             remedy="update discreet to open it",
-            code=Code.UNSUPPORTED,
+            code="unsupported",
         )
 
 

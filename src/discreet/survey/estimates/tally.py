@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import Code, Refused
+from discreet.errors import Refused
 from discreet.survey.randomizers import Levels, Randomizer
 from discreet.survey.randomizers.randomizer import Counts
 
@@ -85,7 +85,7 @@ class PairTally:
                 f"a cross table of {shape[0]:,} by {shape[1]:,} different reports is too large, "
                 f"{_MOST_CELLS:,} cells are the most",
                 remedy="ask one of the questions with fewer options",
-                code=Code.TOO_LARGE,
+                code="too-large",
             )
         if isinstance(self.first, Levels) or isinstance(self.second, Levels):
             raise Refused(

@@ -134,6 +134,19 @@ def check_form(form: Any) -> Any:
     )
 
 
+def read_wave(form: Any, value: int) -> int:
+    """Read the number of a wave of this questionnaire."""
+    wave = integer(value, name="wave", minimum=1)
+    if wave > form.waves:
+        raise InvalidArgument.of(
+            "wave",
+            value,
+            f"at most {form.waves}, for which the promise was made",
+            hint=Phrase("more waves reveal more: {} before anybody answers", Idiom.WAVES),
+        )
+    return wave
+
+
 def read_options(value: object) -> tuple[str, ...] | int:
     """Read options as texts, or how many there are: then they are the numbers 0, 1, 2, ...
 
