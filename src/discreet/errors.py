@@ -282,10 +282,10 @@ class InvalidArgument(DiscreetError, ValueError):
 
     def __init__(
         self,
-        *,
         name: str,
         expected: str,
         given: str,
+        *,
         hint: str = "",
         code: Code = "invalid-argument",
     ) -> None:
@@ -300,57 +300,48 @@ class InvalidArgument(DiscreetError, ValueError):
     def of(
         cls,
         name: str,
-        value: object,
         expected: str,
+        value: object,
         *,
         hint: str = "",
         code: Code = "invalid-argument",
     ) -> InvalidArgument:
         """A parameter that is wrong, which is shown.
 
-        >>> str(InvalidArgument.of("epsilon", -1, "above 0"))
+        >>> str(InvalidArgument.of("epsilon", "above 0", -1))
         'epsilon must be above 0, got -1 (int)'
         """
-        if value is None:
-            code = "missing-argument"
-        given = cls.describe_parameter(value)
-        return cls(name=name, expected=expected, given=given, hint=hint, code=code)
+        code = "missing-argument" if value is None else code
+        return cls(name, expected, cls.describe_parameter(value), hint=hint, code=code)
 
     @classmethod
-    def of_data(cls, name: str, value: object, expected: str, *, hint: str = "") -> InvalidArgument:
+    def of_data(cls, name: str, expected: str, value: object, *, hint: str = "") -> InvalidArgument:
         """Something that may hold records, of which the type is shown."""
-        return cls(name=name, expected=expected, given=cls.describe_data(value), hint=hint)
+        return cls(name, expected, cls.describe_data(value), hint=hint)
 
     @classmethod
     def missing(cls, name: str, expected: str = "given", *, hint: str = "") -> InvalidArgument:
         """Something that has to be said."""
-        code: Code = "missing-argument"
-        return cls(name=name, expected=expected, given="nothing", hint=hint, code=code)
+        return cls(name, expected, "nothing", hint=hint, code="missing-argument")
 
     @classmethod
     def conflict(
         cls, name: str, expected: str = "one of them", given: str = "both", *, hint: str = ""
     ) -> InvalidArgument:
-        """Things that exclude each other."""
-        code: Code = "conflicting-arguments"
-        return cls(name=name, expected=expected, given=given, hint=hint, code=code)
+        """Things that exclude each other, or one of them without the other."""
+        return cls(name, expected, given, hint=hint, code="conflicting-arguments")
 
     @classmethod
     def unknown(
-        cls, name: str, value: object, known: Iterable[str], *, hint: str = ""
+        cls, name: str, known: Iterable[str], value: object, *, hint: str = ""
     ) -> InvalidArgument:
         """A name that is none of those that are known."""
-        return cls.of(name, value, f"one of {', '.join(known)}", hint=hint, code="unknown-name")
+        return cls.of(name, f"one of {', '.join(known)}", value, hint=hint, code="unknown-name")
 
     def about(self, name: str, *, hint: str = "") -> InvalidArgument:
         """The same about something else, as the caller knows it, or with advice of theirs."""
-        other = InvalidArgument(
-            name=name,
-            expected=self.expected,
-            given=self.given,
-            hint=hint or self.hint,
-            code=self.code,
-        )
+        hint = hint or self.hint
+        other = InvalidArgument(name, self.expected, self.given, hint=hint, code=self.code)
         for note in getattr(self, "__notes__", ()):
             other.add_note(note)
         return other
@@ -363,9 +354,7 @@ class InvalidArgument(DiscreetError, ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         # The default would call the class with the finished sentence; the dict keeps the notes.
-        build = partial(
-            type(self), name=self.name, expected=self.expected, given=self.given, hint=self.hint
-        )
+        build = partial(type(self), self.name, self.expected, self.given, hint=self.hint)
         return build, (), self.__dict__
 
     @staticmethod

@@ -47,8 +47,8 @@ class Relation(Enum):
     def _missing_(cls, value: object) -> NoReturn:
         raise InvalidArgument.of(
             "relation",
-            value,
             " or ".join(f'"{relation.value}"' for relation in cls),
+            value,
             hint=_relation_hint("relation"),
         )
 
@@ -88,8 +88,8 @@ class Unit:
         if self.column is not None and (not isinstance(self.column, str) or not self.column):
             raise InvalidArgument.of(
                 "unit",
-                self.column,
                 "None or a column's name",
+                self.column,
                 hint=Phrase('as in {unit="patient"}; combine several columns into one first'),
             )
 

@@ -39,7 +39,7 @@ class Plot:
                 place.write_text(self.to_html(), encoding="utf-8")
             case _:
                 raise InvalidArgument.of(
-                    "path", place.suffix, "a name that ends in .svg, .png or .html"
+                    "path", "a name that ends in .svg, .png or .html", place.suffix
                 )
 
     def to_svg(self) -> str:

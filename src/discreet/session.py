@@ -108,8 +108,8 @@ class Session:
         if not isinstance(table, Table):
             raise InvalidArgument.of_data(
                 "table",
-                table,
                 "what dp.table(...) returns",
+                table,
                 hint='as in dp.Session(dp.table("visits.csv"), budget=dp.Pure(3))',
             )
         self._table = table
@@ -208,9 +208,9 @@ class Session:
         reply = None if own is None else self._purse.reply(own)
         if own is None or reply is None:
             raise InvalidArgument(
-                name="entry",
-                expected="an entry of session.history whose answer was stored",
-                given="another",
+                "entry",
+                "an entry of session.history whose answer was stored",
+                "another",
                 hint="a release that was cut off has none, nor has a charge made by hand",
             )
         return self._certified(own, from_bytes(reply))
@@ -371,8 +371,8 @@ class Session:
         if not isinstance(query, Query):
             raise InvalidArgument.of_data(
                 "query",
-                query,
                 "what .agg(...) returns",
+                query,
                 hint='as in table.group_by("ward", keys=[...]).agg(n=dp.count())',
             )
         self._check_table(query.table)
@@ -380,13 +380,13 @@ class Session:
     def _check_table(self, table: Table) -> None:
         if not isinstance(table, Table):
             raise InvalidArgument.of_data(
-                "table", table, "the table of this session, with or without steps"
+                "table", "the table of this session, with or without steps", table
             )
         if table.source is not self._table.source:
             raise InvalidArgument(
-                name="query",
-                expected="about the table that this session was opened with",
-                given="one about another table",
+                "query",
+                "about the table that this session was opened with",
+                "one about another table",
                 hint="build it from that very table, or open a session for the other one",
             )
         mine = (self._table.unit, self._table.relation)
@@ -820,8 +820,8 @@ class ContributionChoice:
         if not isinstance(grouped, Grouped) or grouped.table.unit.column is None:
             raise InvalidArgument.of_data(
                 "groups",
-                grouped,
                 'a table with a unit, grouped, as in table.group_by("ward", keys=[...])',
+                grouped,
                 hint="where a row is a person, nothing needs to be bounded",
             )
         self.grouped = grouped

@@ -162,5 +162,5 @@ def test_the_wrong_half_of_a_key_is_said_to_be_so(run: Run, ledger: str) -> None
 def test_values_in_quotes_are_options() -> None:
     """Catches --dataset"visits"."""
     assert SHELL(Phrase('{dataset="visits"}, {create=True}')) == "--dataset visits, --create"
-    told = InvalidArgument.of("delta", "x", "a number").sentence(SHELL)
+    told = InvalidArgument.of("delta", "a number", "x").sentence(SHELL)
     assert told == "--delta must be a number, got 'x'"

@@ -253,9 +253,9 @@ def _size(
     ]
     if len(given) > 1:
         raise InvalidArgument(
-            name="error, sigma and epsilon",
-            expected="at most one of them",
-            given=" and ".join(given),
+            "error, sigma and epsilon",
+            "at most one of them",
+            " and ".join(given),
             hint="the noise decides the error, and the error the noise",
         )
     if sigma is not None:
@@ -278,23 +278,23 @@ def _methods(
     if not names or wrong:
         raise InvalidArgument.of(
             "method",
-            wrong[0] if wrong else method,
             f'"best", or one or several of {", ".join(METHODS)}',
+            wrong[0] if wrong else method,
             hint=meant(str(wrong[0]) if wrong else "", METHODS, '"{}"'),
         )
     if in_ledger and not set(names) <= set(_CHARGED):
         raise InvalidArgument(
-            name="method",
-            expected=Phrase('"gaussian" or "laplace" together with {ledger=}'),
-            given=", ".join(names),
+            "method",
+            Phrase('"gaussian" or "laplace" together with {ledger=}'),
+            ", ".join(names),
             hint="without noise an answer promises nothing to the people in the sample, so there "
             "is nothing that a ledger could charge",
         )
     if in_ledger and names == ("laplace",) and size is None:
         raise InvalidArgument.of(
             "epsilon",
-            None,
             Phrase("given for Laplace noise together with {ledger=}"),
+            None,
             hint="in a ledger ε adds up, so Gaussian noise serves nearly always better",
         )
     return names if size is not None or not in_ledger else ("gaussian",)

@@ -26,7 +26,7 @@ def read_count(value: object, *, name: str, most: int = MOST_QUERIES) -> int:
     """
     count = integer(value, name=name)
     if not 1 <= count <= most:
-        raise InvalidArgument.of(name, value, f"from 1 to {most:,}")
+        raise InvalidArgument.of(name, f"from 1 to {most:,}", value)
     return count
 
 
@@ -34,7 +34,7 @@ def read_confidence(value: Number) -> Fraction:
     """Read a confidence."""
     exact = probability(value, name="confidence")
     if not LEAST_CONFIDENCE <= exact <= MOST_CONFIDENCE:
-        raise InvalidArgument.of("confidence", value, "from 0.01 to 1 − 10⁻⁹ (95 % is 0.95)")
+        raise InvalidArgument.of("confidence", "from 0.01 to 1 − 10⁻⁹ (95 % is 0.95)", value)
     return exact
 
 
@@ -43,7 +43,7 @@ def read_error(value: Number) -> Fraction:
     exact = positive(value, name="error")
     if exact >= 1:
         raise InvalidArgument.of(
-            "error", value, "above 0 and below 1, as any two shares are within 1"
+            "error", "above 0 and below 1, as any two shares are within 1", value
         )
     return exact
 
@@ -91,4 +91,4 @@ def _between(value: object, name: str, low: Fraction, high: Fraction, expected: 
     exact = number(value, name=name)
     if low <= exact <= high:
         return exact
-    raise InvalidArgument.of(name, value, expected)
+    raise InvalidArgument.of(name, expected, value)

@@ -104,7 +104,7 @@ class Ladder:
     ) -> None:
         self._score = score
         if score is not None and not callable(score):
-            raise InvalidArgument.of("score", score, "a function")
+            raise InvalidArgument.of("score", "a function", score)
         self._confidence = read_confidence(confidence)
         k = read_count(submissions, name="submissions")
         start = _read_baseline(baseline)
@@ -200,12 +200,12 @@ class Ladder:
         try:
             given = np.asarray(predictions)
         except ValueError:  # rows of different lengths
-            raise InvalidArgument.of_data("predictions", predictions, "an array") from None
+            raise InvalidArgument.of_data("predictions", "an array", predictions) from None
         if given.ndim == 0 or len(given) != self._n:
             raise InvalidArgument(
-                name="predictions",
-                expected=f"an array with one prediction for each of {self._n:,} labels",
-                given=f"an array of shape {given.shape}",
+                "predictions",
+                f"an array with one prediction for each of {self._n:,} labels",
+                f"an array of shape {given.shape}",
                 hint="predict for every row of the test set, in its order",
             )
         if self._score is None:
@@ -239,9 +239,9 @@ def _check_comparable(predictions: NDArray[Any], labels: NDArray[Any]) -> None:
     if predictions.ndim == 1 and same and whole and not missing:
         return
     raise InvalidArgument(
-        name="predictions",
-        expected=f"one for each label and of its kind, {labels.dtype}",
-        given=f"an array of {predictions.dtype} of shape {predictions.shape}"
+        "predictions",
+        f"one for each label and of its kind, {labels.dtype}",
+        f"an array of {predictions.dtype} of shape {predictions.shape}"
         + (", with NaN in it" if missing else ", with fractions in it" if not whole else ""),
         hint=Phrase("round probabilities to labels, or give the ladder a {score=}"),
     )
@@ -257,9 +257,9 @@ def _read_labels(labels: ArrayLike, *, scored: bool) -> NDArray[Any]:
         return array
     raise InvalidArgument.of_data(
         "labels",
-        labels,
         f"an array of 1 to {LARGEST_SAMPLE:,} labels"
         + ("" if scored else ", one number or text each"),
+        labels,
         hint="" if scored else Phrase("labels of several numbers need a {score=}"),
     )
 
@@ -268,7 +268,7 @@ def _read_baseline(baseline: Number) -> Fraction:
     start = non_negative(baseline, name="baseline")
     if start < 1:
         return start
-    raise InvalidArgument.of("baseline", baseline, "below 1")
+    raise InvalidArgument.of("baseline", "below 1", baseline)
 
 
 def _read_step(step: Number, baseline: Fraction) -> Fraction:
@@ -277,8 +277,8 @@ def _read_step(step: Number, baseline: Fraction) -> Fraction:
         return exact
     raise InvalidArgument.of(
         "step",
-        step,
         f"between 1/{MOST_RUNGS} of the scores above the baseline and all of them",
+        step,
         hint="leave it out for the step of least error",
     )
 

@@ -257,8 +257,8 @@ def validity_of(
     if not found:
         raise InvalidArgument.of(
             "dataset",
-            dataset,
             f"one of {', '.join(one.name for one in opened.datasets) or 'none yet'}",
+            dataset,
         )
     whole = whole_of(opened, found[0])
     moved = drift(whole, failure=failure)

@@ -74,7 +74,7 @@ class Scorer:
     ) -> None:
         self._score = correct if score is None else score
         if not callable(self._score):
-            raise InvalidArgument.of("score", score, "a function")
+            raise InvalidArgument.of("score", "a function", score)
         if hits is None and fold is not None:
             raise InvalidArgument.conflict(
                 "fold",
@@ -112,9 +112,9 @@ class Scorer:
         held, given = _columns(self._data[0]), _columns(X)
         if held is not None and given is not None and held != given:
             raise InvalidArgument(
-                name="X",
-                expected="of the columns that the holdout has",
-                given="others",
+                "X",
+                "of the columns that the holdout has",
+                "others",
                 hint="a loop that chooses columns, such as RFECV, needs a scorer of its own for "
                 "each choice; or choose within a pipeline, whose models take all columns",
             )
@@ -124,9 +124,9 @@ class Scorer:
         values = np.asarray(self._score(estimator, X, y))
         if values.shape != y.shape or values.dtype.kind not in "biuf":
             raise InvalidArgument(
-                name="score",
-                expected="a function that returns a number for each row",
-                given=f"one that returned dtype {values.dtype} in shape {values.shape}",
+                "score",
+                "a function that returns a number for each row",
+                f"one that returned dtype {values.dtype} in shape {values.shape}",
             )
         return Fraction(sum_of_column(lambda some: values[some], rows), len(rows) * UNIT)
 
@@ -173,13 +173,13 @@ def _check_parameters(parameters: Mapping[str, Any], *, hits: int | None) -> Non
         if name not in known:
             change = "give " if hits is None else "leave out "
             raise InvalidArgument(
-                name=name,
-                expected=Phrase(
+                name,
+                Phrase(
                     "left out {} {hits=}: the holdout is then {}, which does not take it",
                     "without" if hits is None else "with",
                     made.__name__,
                 ),
-                given="a value",
+                "a value",
                 hint=Phrase("{}{hits=} for {}, which does", change, other.__name__)
                 if name in elsewhere
                 else meant(name, known, form="{}="),
@@ -201,9 +201,9 @@ def _rows(X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     if y.ndim == 1 and len(y) == size > 0:
         return np.arange(size)
     raise InvalidArgument(
-        name="y",
-        expected="an array with one label for each row of X, and at least one row",
-        given=f"an array of shape {y.shape}",
+        "y",
+        "an array with one label for each row of X, and at least one row",
+        f"an array of shape {y.shape}",
     )
 
 

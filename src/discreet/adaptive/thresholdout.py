@@ -136,7 +136,7 @@ class Thresholdout:
         asked = read_count(queries, name="queries")
         used = read_count(hits, name="hits", most=MOST_HITS)
         if used > asked:
-            raise InvalidArgument.of("hits", hits, "at most queries")
+            raise InvalidArgument.of("hits", "at most queries", hits)
         goal = None if error is None else read_error(error)
         loss = None if epsilon is None else read_epsilon(epsilon)
         limit = None if threshold is None else _read_threshold(threshold)
@@ -145,7 +145,7 @@ class Thresholdout:
             raise InvalidArgument.conflict("error", "given without epsilon")
         if epsilon is not None and not self._private:
             hint = Phrase("leave out {private=False} or epsilon")
-            raise InvalidArgument.of("epsilon", epsilon, "None", hint=hint)
+            raise InvalidArgument.of("epsilon", "None", epsilon, hint=hint)
         if ledger is not None and not self._private:
             raise Refused(
                 "without noise nothing is promised to the holdout, so a ledger has nothing to "
@@ -160,9 +160,7 @@ class Thresholdout:
             size = len(self._training)
         if training is holdout:
             raise InvalidArgument(
-                name="training",
-                expected="other records than the holdout's, and independent of them",
-                given="the same",
+                "training", "other records than the holdout's, and independent of them", "the same"
             )
         self._holdout = read_sample(holdout, name="holdout")
         self._n = len(self._holdout)
@@ -246,12 +244,12 @@ class Thresholdout:
         if guess is not None:
             mean = number(guess, name="guess")
             if not 0 <= mean <= 1:
-                raise InvalidArgument.of("guess", guess, "from 0 to 1")
+                raise InvalidArgument.of("guess", "from 0 to 1", guess)
         elif self._training is None:
             raise InvalidArgument.of(
                 "guess",
-                None,
                 "a number, as there is no training data",
+                None,
                 hint="as in ask(phi, guess=0.8)",
             )
         else:
@@ -264,15 +262,13 @@ class Thresholdout:
 
     def _check(self, phi: Callable[[Any], Any], vectorized: bool) -> None:
         if not callable(phi):
-            raise InvalidArgument.of("phi", phi, "a function", hint=EXAMPLE)
+            raise InvalidArgument.of("phi", "a function", phi, hint=EXAMPLE)
         for records in (self._training, self._holdout) if vectorized else ():
             if isinstance(records, np.ndarray):
                 check_column_function(phi, records)
             elif records is not None:
                 raise InvalidArgument(
-                    name="vectorized",
-                    expected="False for records that are not an array",
-                    given="True",
+                    "vectorized", "False for records that are not an array", "True"
                 )
 
     def _check_budget(self) -> None:
@@ -371,7 +367,7 @@ def _read_threshold(threshold: Number) -> Fraction:
     if exact <= 1:
         return exact
     expected = "from 0 to 1, as two shares are never further apart"
-    raise InvalidArgument.of("threshold", threshold, expected)
+    raise InvalidArgument.of("threshold", expected, threshold)
 
 
 def _nothing(settings: Settings) -> Refused:
@@ -386,10 +382,10 @@ def _nothing(settings: Settings) -> Refused:
 
 def _too_narrow(goal: Fraction, nearest: Settings) -> InvalidArgument:
     return InvalidArgument(
-        name="error",
-        expected=f"at least {upward(nearest.width)} for {nearest.terms.queries:,} questions and "
+        "error",
+        f"at least {upward(nearest.width)} for {nearest.terms.queries:,} questions and "
         f"{nearest.terms.hits:,} hits on {nearest.terms.n:,} records",
-        given=f"{float(goal):g}",
+        f"{float(goal):g}",
         hint="ask fewer questions, allow fewer hits, lower the confidence or bring more records",
     )
 

@@ -70,7 +70,7 @@ def drift(guarantee: Guarantee, *, failure: Number) -> float:
     """
     if not isinstance(guarantee, Guarantee):
         expected = "a guarantee, such as dp.GDP(0.02) or what compose(...) returns"
-        raise InvalidArgument.of("guarantee", guarantee, expected)
+        raise InvalidArgument.of("guarantee", expected, guarantee)
     beta = failure_probability(failure)
 
     def width(u: float) -> Fraction:
@@ -102,7 +102,7 @@ def failure_probability(value: Number) -> Fraction:
     exact = number(value, name="failure")
     if not 0 < exact <= 1:
         expected = "above 0 and at most 1 (for 95 % confidence it is 0.05)"
-        raise InvalidArgument.of("failure", value, expected)
+        raise InvalidArgument.of("failure", expected, value)
     return exact
 
 

@@ -42,7 +42,7 @@ class Subject:
             return cls(release, promise, together, mechanism=thing)
         if not callable(thing):
             raise InvalidArgument.of_data(
-                "run", thing, "a function of one input, or an object with release and guarantee"
+                "run", "a function of one input, or an object with release and guarantee", thing
             )
         return cls(thing, None)
 
@@ -125,7 +125,7 @@ and y; write a function of one input that calls it
     else:
         expected, given = "a function of one input", f"one that {_needs(signature, batched)}"
         hint = "write a function of one input that calls it"
-    raise InvalidArgument(name="run", expected=expected, given=given, hint=hint)
+    raise InvalidArgument("run", expected, given, hint=hint)
 
 
 def _takes(signature: inspect.Signature, *values: Any, **named: Any) -> bool:

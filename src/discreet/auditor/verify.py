@@ -200,8 +200,8 @@ def verify(
     if not callable(law) or isinstance(mechanism, type):
         raise InvalidArgument.of(
             "mechanism",
-            mechanism,
             "anything with a method law(value)",
+            mechanism,
             hint="make one first, as in dp.Laplace(sensitivity=1, epsilon=1)"
             if isinstance(mechanism, type)
             else "for code without a known law use dp.audit",
@@ -216,7 +216,7 @@ def _claim(mechanism: Any, claim: Guarantee | None) -> Guarantee:
     if isinstance(found, Guarantee):
         return found
     raise InvalidArgument.of(
-        "claim", found, "a guarantee such as Pure(1), where the mechanism states none"
+        "claim", "a guarantee such as Pure(1), where the mechanism states none", found
     )
 
 
@@ -224,9 +224,9 @@ def _given(pairs: Iterable[Pair]) -> NeighbourPlan:
     listed = list(pairs)
     if not listed or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in listed):
         raise InvalidArgument(
-            name="pairs",
-            expected="at least one pair of inputs, such as [(0, 1)]",
-            given="none" if not listed else "something else",
+            "pairs",
+            "at least one pair of inputs, such as [(0, 1)]",
+            "none" if not listed else "something else",
         )
     why = "only the pairs that were given"
     return NeighbourPlan(pairs=[(pair[0], pair[1]) for pair in listed], why=why, every=True)

@@ -73,9 +73,9 @@ class Certificate:
                 document = None
         if not isinstance(document, dict):
             raise InvalidArgument(
-                name="certificate",
-                expected="a JSON object with every key once and no decimal numbers",
-                given="something else",
+                "certificate",
+                "a JSON object with every key once and no decimal numbers",
+                "something else",
                 hint=Idiom.CERTIFICATE,
             )
         try:
@@ -84,7 +84,7 @@ class Certificate:
             return made
         except (UnicodeError, RecursionError):
             raise InvalidArgument(
-                name="certificate", expected="text in UTF-8, not too deep", given="something else"
+                "certificate", "text in UTF-8, not too deep", "something else"
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -99,9 +99,9 @@ class Certificate:
                 text = file.read(_LARGEST + 1)
         except (OSError, UnicodeError) as error:
             raise InvalidArgument(
-                name="certificate",
-                expected="the path of a text file that can be read",
-                given=f"one that cannot ({getattr(error, 'strerror', None) or 'not UTF-8'})",
+                "certificate",
+                "the path of a text file that can be read",
+                f"one that cannot ({getattr(error, 'strerror', None) or 'not UTF-8'})",
                 hint=Idiom.CERTIFICATE,
             ) from None
         return cls.from_json(text)

@@ -382,13 +382,11 @@ def _read(result: Any) -> pa.Table | None:
         return result
     if not isinstance(result, str | os.PathLike):
         raise InvalidArgument.of_data(
-            "result", result, "a path (CSV or Parquet), an Arrow table or a result"
+            "result", "a path (CSV or Parquet), an Arrow table or a result", result
         )
     path = Path(result)
     if not path.is_file():
-        raise InvalidArgument(
-            name="result", expected="the path of a file", given="one where no file is"
-        )
+        raise InvalidArgument("result", "the path of a file", "one where no file is")
     try:
         return _parquet(path) if path.suffix.lower() == ".parquet" else _csv(path)
     except (pa.ArrowException, OSError, UnicodeError):

@@ -93,9 +93,9 @@ def unknown_dataset(there: list[Account], given: str | None = None) -> InvalidAr
     """The error for a dataset that is not named, or that does not exist."""
     names = ", ".join(account.name for account in there)
     return InvalidArgument(
-        name="--dataset",
-        expected=f"one of {names}" if there else "a dataset of this ledger, which has none",
-        given="nothing" if given is None else InvalidArgument.describe_parameter(given),
+        "--dataset",
+        f"one of {names}" if there else "a dataset of this ledger, which has none",
+        "nothing" if given is None else InvalidArgument.describe_parameter(given),
         hint="" if there else "add one: discreet ledger create LEDGER --dataset NAME --epsilon 3",
     )
 
@@ -195,8 +195,8 @@ def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Accoun
         if name not in there and name not in made:
             raise InvalidArgument.of(
                 "--group",
-                name,
                 "a group that is there, or the last one with its cap",
+                name,
                 hint="to make it, add its cap: --group-epsilon 5, --group-rho or --group-mu",
             )
 
@@ -206,8 +206,8 @@ def check_new(dataset: str | None, there: Sequence[Account]) -> None:
     if dataset is not None and any(account.name == dataset for account in there):
         raise InvalidArgument.of(
             "--dataset",
-            dataset,
             "one that is not there yet, since it joins a group when it is added",
+            dataset,
         )
 
 

@@ -62,7 +62,7 @@ def named(text: str, *, option: str) -> Named:
     place, _, path = text.rpartition(":")
     if not place or not all(part.isidentifier() for part in path.split(".")):
         raise InvalidArgument.of(
-            option, text, "a module or a file, a colon, and a name in it", hint=_HOW
+            option, "a module or a file, a colon, and a name in it", text, hint=_HOW
         )
     module = _module(place, option=option)
     return Named(module, found_in(module, path, option=option))
@@ -74,7 +74,7 @@ def found_in(module: Any, path: str, *, option: str) -> Any:
     for part in path.split("."):
         if not hasattr(thing, part):
             raise InvalidArgument.of(
-                option, path, f"a name in {module.__name__}", hint=_names(module, path)
+                option, f"a name in {module.__name__}", path, hint=_names(module, path)
             )
         thing = getattr(thing, part)
     return thing
@@ -106,8 +106,8 @@ def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
     if value is None and "," in text:
         raise InvalidArgument.of(
             "--pair",
-            text,
             "two inputs, or the name of two",
+            text,
             hint="text needs quotes of its own, as in --pair \"'yes','no'\"",
         )
     if value is None:
@@ -115,9 +115,9 @@ def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
     is_list = isinstance(value, tuple | list)
     if not is_list or len(value) != 2:
         raise InvalidArgument(
-            name="--pair",
-            expected="two inputs",
-            given=str(len(value)) if is_list else InvalidArgument.describe_data(value),
+            "--pair",
+            "two inputs",
+            str(len(value)) if is_list else InvalidArgument.describe_data(value),
             hint="written out, as in --pair 0,1 or --pair '[1, 2], [1, 3]', or the name of two, "
             "as in --pair survey.py:pair",
         )
@@ -147,9 +147,7 @@ def _pairs(function: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _no_neighbors(given: str) -> InvalidArgument:
-    return InvalidArgument(
-        name="--neighbors", expected="a function that gives pairs of inputs", given=given
-    )
+    return InvalidArgument("--neighbors", "a function that gives pairs of inputs", given)
 
 
 def _named_or_beside(text: str, beside: Any, *, option: str) -> Any:
@@ -172,7 +170,7 @@ def _written(text: str) -> Any:
 def _module(place: str, *, option: str) -> Any:
     is_file = place.endswith(".py")
     if is_file and not Path(place).is_file():
-        raise InvalidArgument.of(option, place, "a file that is there", hint=_HOW)
+        raise InvalidArgument.of(option, "a file that is there", place, hint=_HOW)
     folders = [str(Path.cwd())]
     if is_file:
         folders.insert(0, str(Path(place).resolve().parent))
@@ -183,9 +181,9 @@ def _module(place: str, *, option: str) -> Any:
         missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
         unknown = missing is not None and f"{place}.".startswith(f"{missing}.")
         raise InvalidArgument(
-            name=option,
-            expected="in a module that can be imported",
-            given=f"no module {place}" if unknown else f"one that {_raised(error)}",
+            option,
+            "in a module that can be imported",
+            f"no module {place}" if unknown else f"one that {_raised(error)}",
             hint=_HOW if unknown else "import it in Python to see more",
         ) from None
 
@@ -226,9 +224,9 @@ def told_of(found: Named) -> Iterator[None]:
         if not theirs:
             raise
         told = InvalidArgument(
-            name="TARGET",
-            expected="one whose law and guarantee can be asked for",
-            given=f"one that {_raised(error, theirs)}",
+            "TARGET",
+            "one whose law and guarantee can be asked for",
+            f"one that {_raised(error, theirs)}",
         )
     else:
         return
@@ -287,7 +285,7 @@ def claim_of(text: str) -> Guarantee:
 
 
 def _unreadable(text: str) -> InvalidArgument:
-    return InvalidArgument.of("--claim", text, "one claim with its numbers", hint=HOW)
+    return InvalidArgument.of("--claim", "one claim with its numbers", text, hint=HOW)
 
 
 # -- progress --------------------------------------------------------------------------------------
@@ -609,7 +607,7 @@ def _verified(
 def _check_picture(plot: Path | None) -> None:
     check_outputs({"--plot": plot})
     if plot is not None and plot.suffix.lower() not in _PICTURES:
-        raise InvalidArgument.of("--plot", str(plot), "a name that ends in .svg, .png or .html")
+        raise InvalidArgument.of("--plot", "a name that ends in .svg, .png or .html", str(plot))
     if plot is not None:
         check_installed()
         _try_to_write(plot)
@@ -625,7 +623,7 @@ def _try_to_write(plot: Path) -> None:
     except OSError as error:
         reason = (error.strerror or "it cannot be used").lower()
         raise InvalidArgument(
-            name="--plot",
-            expected="a file that can be written",
-            given=Phrase("{}: {}", InvalidArgument.describe_parameter(str(plot)), reason),
+            "--plot",
+            "a file that can be written",
+            Phrase("{}: {}", InvalidArgument.describe_parameter(str(plot)), reason),
         ) from None

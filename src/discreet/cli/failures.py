@@ -168,16 +168,16 @@ def in_toml(error: InvalidArgument, file: str) -> InvalidArgument:
     """The same error about a key in this file, and in the question that its note names.
 
     >>> hint = errors.Phrase("say {epsilon=} instead")
-    >>> error = InvalidArgument.of("truth", 2, "left out", hint=hint)
+    >>> error = InvalidArgument.of("truth", "left out", 2, hint=hint)
     >>> error.add_note("in question 1 (smoker)")
     >>> str(in_toml(error, "health.toml"))
     'health.toml, question 1 (smoker): truth must be left out, got 2; say epsilon instead'
     """
     where = ", ".join([file, *(n.removeprefix("in ") for n in getattr(error, "__notes__", ()))])
     return InvalidArgument(
-        name=where if error.name == "the questionnaire" else f"{where}: {error.name}",
-        expected=TOML(error.expected),
-        given=TOML(error.given),
+        where if error.name == "the questionnaire" else f"{where}: {error.name}",
+        TOML(error.expected),
+        TOML(error.given),
         hint=TOML(error.hint),
         code=error.code,
     )

@@ -364,7 +364,7 @@ def _asked_by(ledger: Ledger, chosen: list[Account], analyst: str | None) -> lis
         names = ", ".join(dict.fromkeys(who.name for who in people))
         raise InvalidArgument.of(
             "--analyst",
-            analyst,
             f"one of {names}" if names else "left out: there are no analysts yet",
+            analyst,
         )
     return found

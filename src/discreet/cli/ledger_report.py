@@ -127,16 +127,16 @@ def show_release(
     entry = ledger.entry(number)
     if entry is None:
         raise InvalidArgument(
-            name="--release",
-            expected="the number of a release of this ledger",
-            given=str(number),
+            "--release",
+            "the number of a release of this ledger",
+            str(number),
             hint="discreet ledger show lists them",
         )
     if any(one.number == number for one in ledger.unanswered()):
         raise InvalidArgument(
-            name="--release",
-            expected="the number of a release whose answer was stored",
-            given=f"{number}, which was charged and has no answer",
+            "--release",
+            "the number of a release whose answer was stored",
+            f"{number}, which was charged and has no answer",
             hint="it was charged by hand, is still running, or was cut off; it stays charged, and "
             "nothing can be shown for it",
         )
@@ -451,4 +451,4 @@ def _expected(text: str | None) -> tuple[int, str] | None:
     number, _, digest = text.partition(":")
     if number.isascii() and number.isdecimal() and len(number) < 19 and is_hexadecimal(digest):
         return int(number), digest.lower()
-    raise InvalidArgument.of("--expect", text, "NUMBER:HASH, as discreet ledger verify prints them")
+    raise InvalidArgument.of("--expect", "NUMBER:HASH, as discreet ledger verify prints them", text)

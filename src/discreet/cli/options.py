@@ -109,10 +109,10 @@ def budget_of(
     budgets = list(made())
     if len(budgets) > 1 or (delta is not None and epsilon is None):
         raise InvalidArgument(
-            name="the cap",
-            expected=f"one of {prefix}epsilon, {prefix}epsilon with {prefix}delta, {prefix}rho "
+            "the cap",
+            f"one of {prefix}epsilon, {prefix}epsilon with {prefix}delta, {prefix}rho "
             f"and {prefix}mu",
-            given="several" if len(budgets) > 1 else f"{prefix}delta without {prefix}epsilon",
+            "several" if len(budgets) > 1 else f"{prefix}delta without {prefix}epsilon",
         )
     return budgets[0] if budgets else None
 
@@ -191,9 +191,9 @@ class SpendOptions:
         amounts = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho, "mu": self.mu}
         if not self.error and (self.epsilon, self.rho, self.mu) == (None, None, None):
             raise InvalidArgument(
-                name="the spend",
-                expected="given as --epsilon, --epsilon and --delta, --rho, --mu or --error",
-                given="nothing" if self.delta is None else "--delta alone",
+                "the spend",
+                "given as --epsilon, --epsilon and --delta, --rho, --mu or --error",
+                "nothing" if self.delta is None else "--delta alone",
                 hint="say how much privacy the answer may cost, as in --epsilon 0.5",
             )
         return {**_checked(amounts), "error": self._error(), "group_size": self.group_size}
@@ -326,4 +326,4 @@ def _positive(text: str, *, option: str) -> None:
     from discreet.numeric.exact import number
 
     if number(text, name=option) <= 0:
-        raise InvalidArgument.of(option, text, "above 0")
+        raise InvalidArgument.of(option, "above 0", text)

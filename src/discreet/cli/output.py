@@ -182,12 +182,12 @@ class AnswerOptions:
     def check_format(self, *, as_json: bool) -> None:
         """Refuse an unknown format, and --format together with --json."""
         if self.format is not None and self.format not in _FORMATS:
-            raise InvalidArgument.of("--format", self.format, "table, csv or json")
+            raise InvalidArgument.of("--format", "table, csv or json", self.format)
         if as_json and self.format not in (None, "json"):
             raise InvalidArgument.of(
                 "--format",
-                self.format,
                 "left out with --json, which prints one document",
+                self.format,
                 hint="--output FILE writes the table as well, as .csv or .parquet",
             )
 
@@ -196,7 +196,7 @@ class AnswerOptions:
         self.check_format(as_json=as_json)
         if self.output is not None and self.output.suffix.lower() not in _SUFFIXES:
             raise InvalidArgument.of(
-                "--output", self.output.suffix, "a name that ends in .csv, .parquet or .json"
+                "--output", "a name that ends in .csv, .parquet or .json", self.output.suffix
             )
         places = {"--output": self.output, "--certificate": self.certificate}
         check_outputs(places, kept=kept, new=not self.force)

@@ -34,21 +34,21 @@ def check_outputs(
         _check_folder(option, path)
         if any(_is_same(path, one) or _matches(path, one) for one in read):
             raise InvalidArgument.of(
-                option, str(path), "a file other than those that are read or hold the budget"
+                option, "a file other than those that are read or hold the budget", str(path)
             )
         if new and path.is_file():
             raise InvalidArgument.of(
                 option,
-                str(path),
                 "a file that is not there yet",
+                str(path),
                 hint="choose another name, or say --force to overwrite it",
             )
     for option, path in places.items():
         if any(other != option and _is_same(path, str(places[other])) for other in places):
             raise InvalidArgument(
-                name=" and ".join(sorted(places)),
-                expected="files of their own",
-                given=Phrase("{} for both", InvalidArgument.describe_parameter(str(path))),
+                " and ".join(sorted(places)),
+                "files of their own",
+                Phrase("{} for both", InvalidArgument.describe_parameter(str(path))),
             )
 
 
@@ -69,9 +69,9 @@ def key_files(key: str | None) -> list[str]:
 def _check_folder(option: str, path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir() or path.is_dir():
-        raise InvalidArgument.of(option, str(path), "a file in a folder that exists")
+        raise InvalidArgument.of(option, "a file in a folder that exists", str(path))
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InvalidArgument.of(option, str(path), "a file that may be written")
+        raise InvalidArgument.of(option, "a file that may be written", str(path))
 
 
 def _is_same(path: Path, other: str) -> bool:
@@ -111,8 +111,8 @@ def check_ledger_exists(ledger: str) -> None:
     if not ledger_exists(ledger):
         raise InvalidArgument.of(
             "the ledger",
-            ledger,
             "a file that is there",
+            ledger,
             code="not-found",
             hint="if there was one, restore it, since a new one would forget what was spent; for "
             f"a first one: discreet ledger create {shlex.quote(ledger)} --dataset NAME --epsilon 3",
@@ -127,7 +127,7 @@ def check_ledger_place(ledger: str) -> None:
     folder = Path(ledger).absolute().parent
     if not folder.is_dir():
         raise InvalidArgument.of(
-            "the ledger", ledger, "in a folder that is there", hint="make the folder first"
+            "the ledger", "in a folder that is there", ledger, hint="make the folder first"
         )
     _check_is_ledger(ledger)
 
@@ -148,9 +148,9 @@ def _check_is_ledger(ledger: str) -> None:
         if start == _SQLITE:
             return
     raise InvalidArgument(
-        name="the ledger",
-        expected="the file of a ledger",
-        given=Phrase("{}, which is not one", InvalidArgument.describe_parameter(ledger)),
+        "the ledger",
+        "the file of a ledger",
+        Phrase("{}, which is not one", InvalidArgument.describe_parameter(ledger)),
         hint="discreet ledger create makes one under a new name",
     )
 
@@ -168,18 +168,18 @@ def check_public_key(key: str | None) -> None:
     path = Path(key)
     if not path.is_file():
         raise InvalidArgument(
-            name="--public-key",
-            expected=f"a file, or {_DIGITS} hexadecimal digits",
-            given=f"a name that is neither: there is no file {key}",
+            "--public-key",
+            f"a file, or {_DIGITS} hexadecimal digits",
+            f"a name that is neither: there is no file {key}",
         )
     with open(path, "rb") as file:
         content = file.read(4096)
     if b"PRIVATE KEY" in content:
         beside = f"{path.name}.pub"
         raise InvalidArgument(
-            name="--public-key",
-            expected="the public half of a key",
-            given="the private one, which signs and stays with its owner",
+            "--public-key",
+            "the public half of a key",
+            "the private one, which signs and stays with its owner",
             hint=f"the public one is in {beside}, or in what its owner handed out",
         )
 

@@ -64,8 +64,8 @@ def listed(text: str, *, option: str) -> list[str]:
     if not items or "" in items:
         raise InvalidArgument.of(
             option,
-            text,
             "a list with commas, without empty items",
+            text,
             hint="as in a,b,c; put an item that holds a comma in double quotes, as in 'a,\"b, c\"'",
         )
     return items
@@ -81,8 +81,8 @@ def typed(text: str, kind: Type, *, option: str) -> Any:
     if value is None:
         raise InvalidArgument.of(
             option,
-            text,
             f"{_HOW[kind]}, since the column is of type {kind}",
+            text,
             hint="--schema column=text reads the column as text",
         )
     return value
@@ -279,7 +279,7 @@ class _ConditionReader:
         return f'"{self._tokens[self._place - 1][1][:20]}"'
 
     def _refused(self, hint: str) -> InvalidArgument:
-        return InvalidArgument.of("--where", self._text, _SHAPE, hint=hint)
+        return InvalidArgument.of("--where", _SHAPE, self._text, hint=hint)
 
 
 def _bare(word: str) -> Any:
@@ -377,9 +377,9 @@ def once(pairs: list[Named]) -> dict[str, Aggregate]:
     for name, aggregate in pairs:
         if name in named:
             raise InvalidArgument(
-                name=f'the name "{name}"',
-                expected="that of one aggregate",
-                given="that of two",
+                f'the name "{name}"',
+                "that of one aggregate",
+                "that of two",
                 hint="put a name before one of them, as in --mean pay=income:0:200000",
             )
         named[name] = aggregate
@@ -417,8 +417,8 @@ def _checked(found: list[str], text: str, option: str, parts: tuple[str, ...]) -
         example = examples.get(parts[1], "age:0,18,65,100")
         raise InvalidArgument.of(
             option,
-            text,
             ":".join(parts),
+            text,
             hint=f"as in {option} {example}, or with a name, {option} name={example}",
         )
     return found
@@ -438,9 +438,9 @@ def check_data(data: str) -> None:
     """Refuse a file that does not exist."""
     if not Path(data).exists() and not glob.has_magic(data):
         raise InvalidArgument(
-            name="DATA",
-            expected="a file, or a pattern in quotes that files match",
-            given=f"a missing one: there is no file {data}",
+            "DATA",
+            "a file, or a pattern in quotes that files match",
+            f"a missing one: there is no file {data}",
             hint=no_such_file(data),
             code="not-found",
         )

@@ -255,7 +255,7 @@ class QuestionOptions:
         for text, (column, _, kind) in zip(self.schema or (), pairs, strict=True):
             if not column or not kind:
                 raise InvalidArgument.of(
-                    "--schema", text, "column=type, as in --schema age=integer"
+                    "--schema", "column=type, as in --schema age=integer", text
                 )
         return {column.strip(): kind.strip() for column, _, kind in pairs} or None
 
@@ -311,10 +311,9 @@ class QuestionOptions:
             return _DISCOVER
         if len(lists) != len(columns) or self.public_keys is not None:
             raise InvalidArgument(
-                name="--keys",
-                expected="given once for each --group-by, since the groups that occur would reveal "
-                "people",
-                given="--keys and --public-keys" if self.public_keys else f"{len(lists)} of them",
+                "--keys",
+                "given once for each --group-by, since the groups that occur would reveal people",
+                "--keys and --public-keys" if self.public_keys else f"{len(lists)} of them",
                 hint="list them, as in --keys A,B,C, name a public file with --public-keys, or say "
                 "--keys discover with --delta",
             )
@@ -324,9 +323,9 @@ class QuestionOptions:
             values = listed(text, option="--keys")
             if _DISCOVER in values:
                 raise InvalidArgument(
-                    name="--keys",
-                    expected="keys for every --group-by, or discover once for all of them",
-                    given="discover beside keys",
+                    "--keys",
+                    "keys for every --group-by, or discover once for all of them",
+                    "discover beside keys",
                     hint="if a group is really called discover, name it in a file of --public-keys",
                 )
             found[column] = [typed(value, kind, option="--keys") for value in values]
@@ -349,9 +348,9 @@ class QuestionOptions:
         pairs += query_text.commonest("--most-common", self.most_common or [], schema)
         if not pairs:
             raise InvalidArgument(
-                name="the question",
-                expected="at least one aggregate",
-                given="none",
+                "the question",
+                "at least one aggregate",
+                "none",
                 hint="say what to compute, as in --count or --mean income:0:200000",
             )
         return query_text.once(pairs)
@@ -585,9 +584,9 @@ def _explain_alone(query: Query, arguments: dict[str, Any]) -> Explanation:
 
     if arguments["error"] is not None:
         raise InvalidArgument(
-            name="--error",
-            expected="asked of a budget, whose notion of privacy decides what is paid",
-            given="neither a ledger nor a cap",
+            "--error",
+            "asked of a budget, whose notion of privacy decides what is paid",
+            "neither a ledger nor a cap",
             hint="name a ledger, or say how much may be spent, as in --budget-epsilon 1",
         )
     return explain(_plan_alone(query, arguments))

@@ -132,9 +132,9 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
     }
     if (asked.epsilon is None) == (asked.truth is None):
         raise InvalidArgument(
-            name="--epsilon or --truth",
-            expected="given, and only one of them",
-            given="none" if asked.epsilon is None else "both",
+            "--epsilon or --truth",
+            "given, and only one of them",
+            "none" if asked.epsilon is None else "both",
             hint="it says how much each answer may reveal",
         )
     questions = [
@@ -145,9 +145,9 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
     for missing, there in (("--title", asked.title), ("a question such as --yes-no", questions)):
         if there is None or there == []:
             raise InvalidArgument(
-                name=missing,
-                expected="given too, for a questionnaire made from options",
-                given="none",
+                missing,
+                "given too, for a questionnaire made from options",
+                "none",
                 hint="without any option a template is written",
             )
     assert asked.title is not None
@@ -171,8 +171,8 @@ def _question(
     if len(rest) != parts - 1:
         raise InvalidArgument.of(
             option,
-            given,
             "NAME=TEXT" if parts == 2 else "NAME=TEXT=ANSWERS",
+            given,
             hint='as in "smoker=Do you smoke?" or "town=Where do you live?=Aford,Beeham"',
         )
     promise: dict[str, Any] = (
@@ -180,10 +180,7 @@ def _question(
     )
     if option == "--choose-any" and asked.truth is not None:
         raise InvalidArgument(
-            name="--choose-any",
-            expected="given with --epsilon",
-            given="--truth",
-            hint="--truth is about one answer",
+            "--choose-any", "given with --epsilon", "--truth", hint="--truth is about one answer"
         )
     if option == "--number":
         lower, _, upper = rest[1].partition(":")
@@ -211,9 +208,9 @@ def _options(option: str, given: str) -> list[str]:
         (row,) = csv.reader([given], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
         raise InvalidArgument(
-            name=option,
-            expected="options with commas between them",
-            given="quotes that do not match",
+            option,
+            "options with commas between them",
+            "quotes that do not match",
             hint='an option with a comma is written in quotes, as in "A, B",C',
         ) from None
     return [answer.strip() for answer in row]
@@ -277,9 +274,9 @@ def _from_file(path: Path) -> dict[str, Any]:
         answers = None
     if not isinstance(answers, dict):
         raise InvalidArgument(
-            name="--answers",
-            expected='a JSON file such as {"smoker": "yes", "sports": ["chess"]}',
-            given="something else",
+            "--answers",
+            'a JSON file such as {"smoker": "yes", "sports": ["chess"]}',
+            "something else",
         )
     return answers
 
@@ -289,17 +286,13 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
     for one in given:
         name, equals, answer = one.partition("=")
         if not equals:
-            raise InvalidArgument(
-                name="--answer", expected="NAME=ANSWER", given="something without ="
-            )
+            raise InvalidArgument("--answer", "NAME=ANSWER", "something without =")
         with called("the NAME in --answer", "name"):
             kind = form[name].kind
         if kind == "choose_any":
             answers.setdefault(name, []).extend([answer] if answer else [])
         elif name in answers:
-            raise InvalidArgument(
-                name="--answer", expected="given once for each question", given=f"{name} twice"
-            )
+            raise InvalidArgument("--answer", "given once for each question", f"{name} twice")
         else:
             answers[name] = answer
     return answers
@@ -344,9 +337,9 @@ def _typed() -> str:
         return line
     note("")
     raise InvalidArgument(
-        name="--answers",
-        expected="given where nobody can be asked",
-        given="nothing, and no line of text on standard input",
+        "--answers",
+        "given where nobody can be asked",
+        "nothing, and no line of text on standard input",
         hint="nothing was randomized, sent or written",
     )
 
@@ -449,9 +442,9 @@ class EstimateOptions:
         """Refuse --shuffled without --delta, or the reverse, before any report is read."""
         if self.shuffled != (self.delta is not None):
             raise InvalidArgument(
-                name="--shuffled and --delta",
-                expected="given together",
-                given="one of them",
+                "--shuffled and --delta",
+                "given together",
+                "one of them",
                 hint="as in --shuffled --delta 1e-6",
             )
 
@@ -625,7 +618,7 @@ def _pair(names: str) -> tuple[str, str]:
     pair = first.strip(), second.strip()
     if not comma or not all(pair) or len(set(pair)) < 2:
         raise InvalidArgument.of(
-            "--cross", names, "the names of two different questions, as in smoker,town"
+            "--cross", "the names of two different questions, as in smoker,town", names
         )
     return pair
 
@@ -649,19 +642,17 @@ def read_questionnaire(path: Path) -> Questionnaire:
     if not path.is_file():
         raise InvalidArgument.of(
             "QUESTIONNAIRE.toml",
-            str(path),
             "a file that is there",
+            str(path),
             code="not-found",
             hint="" if path.exists() else "discreet survey new FILE.toml writes one",
         )
     looks = _OTHERS.get(path.suffix.lower())
     if looks is not None:
         raise InvalidArgument(
-            name="QUESTIONNAIRE.toml",
-            expected="a TOML file that asks the questions",
-            given=Phrase(
-                "{}, which looks like {}", InvalidArgument.describe_parameter(str(path)), looks
-            ),
+            "QUESTIONNAIRE.toml",
+            "a TOML file that asks the questions",
+            Phrase("{}, which looks like {}", InvalidArgument.describe_parameter(str(path)), looks),
             hint="the questionnaire is named first",
         )
     with told_of(path):
@@ -697,7 +688,7 @@ def check_page_name(path: Path) -> None:
 
 def _check_ending(option: str, path: Path, endings: tuple[str, ...]) -> None:
     if path.suffix.lower() not in endings:
-        raise InvalidArgument.of(option, str(path), f"a name that ends in {' or '.join(endings)}")
+        raise InvalidArgument.of(option, f"a name that ends in {' or '.join(endings)}", str(path))
 
 
 def add_line(path: Path, line: str) -> None:
@@ -998,11 +989,9 @@ def _wave_of(form: Questionnaire, wave: int | None) -> int:
         return 1
     if wave is None or not 1 <= wave <= form.waves:
         raise InvalidArgument(
-            name="--wave",
-            expected=f"given, as a number from 1 to {form.waves:,}"
-            if form.waves > 1
-            else "1, or left out",
-            given="nothing" if wave is None else str(wave),
+            "--wave",
+            f"given, as a number from 1 to {form.waves:,}" if form.waves > 1 else "1, or left out",
+            "nothing" if wave is None else str(wave),
             hint="waves = N in the questionnaire says how many there are",
         )
     return wave

@@ -89,9 +89,9 @@ class Registry:
         missing = [f"--{n.replace('_', '-')}" for n in needed if not getattr(self, n)]
         if missing:
             raise InvalidArgument(
-                name="--registry",
-                expected="given with what a certificate cannot know",
-                given=f"nothing for {', '.join(missing)}",
+                "--registry",
+                "given with what a certificate cannot know",
+                f"nothing for {', '.join(missing)}",
             )
 
     def write(self, certificate: Certificate) -> None:
@@ -154,9 +154,9 @@ def verify(
 
     if not certificate.is_file():
         raise InvalidArgument(
-            name="CERTIFICATE",
-            expected="a file that release wrote with --certificate",
-            given=f"a missing one: there is no file {certificate}",
+            "CERTIFICATE",
+            "a file that release wrote with --certificate",
+            f"a missing one: there is no file {certificate}",
             code="not-found",
         )
     if ledger is not None:

@@ -195,8 +195,8 @@ def _spill_folder() -> tuple[str, int]:
             os.close(lock)
     raise InvalidArgument.of(
         "DISCREET_SPILL",
-        place,
         "a folder to write to and to lock files in, for rows that do not fit into memory",
+        place,
         hint="set this variable to a folder on a local disk",
     )
 

@@ -166,9 +166,9 @@ def _checked(fields: Iterable[Field]) -> Schema:
     for name in schema.names:
         if name.casefold() in seen:
             raise InvalidArgument(
-                name="source",
-                expected="a table whose columns differ in more than small and capital letters",
-                given=f'two columns called "{name}"',
+                "source",
+                "a table whose columns differ in more than small and capital letters",
+                f'two columns called "{name}"',
                 hint="rename one of them",
             )
         seen.add(name.casefold())

@@ -116,7 +116,7 @@ class CsvFiles(FileSet):
     def open(cls, paths: Sequence[str], *, delimiter: str) -> CsvFiles:
         """Read the header lines."""
         if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
-            raise InvalidArgument.of("delimiter", delimiter, 'one character, as in "," or ";"')
+            raise InvalidArgument.of("delimiter", 'one character, as in "," or ";"', delimiter)
         opened = identify(paths)
         return cls(tuple(paths), _headers(paths, delimiter), opened, delimiter)
 
@@ -155,8 +155,8 @@ got 'nowhere/*.parquet' (str); check the path, which starts at the current folde
         if not files:
             raise InvalidArgument.of(
                 "source",
-                pattern,
                 "a file, or a pattern that some files match",
+                pattern,
                 code="not-found",
                 hint=f'for all files in a folder say "{pattern}/*.parquet"'
                 if path.is_dir()
@@ -224,9 +224,9 @@ def _footer(path: str) -> pa.Schema:
         schema = pq.read_schema(path)
     if schema is None:
         raise InvalidArgument(
-            name="source",
-            expected="a Parquet file that can be read",
-            given=f"{Path(path).name}, whose footer cannot be read",
+            "source",
+            "a Parquet file that can be read",
+            f"{Path(path).name}, whose footer cannot be read",
             hint="write it again as Parquet, or end the name of a CSV file in .csv",
         )
     return schema.remove_metadata()
@@ -249,9 +249,9 @@ def _header(path: str, delimiter: str) -> list[str]:
         names = next(csv.reader(file, delimiter=delimiter), [])
     if not names or "" in names or len(set(names)) < len(names):
         raise InvalidArgument(
-            name="source",
-            expected="a CSV file whose first line names the columns, each once",
-            given=f"{Path(path).name}, whose first line does not",
+            "source",
+            "a CSV file whose first line names the columns, each once",
+            f"{Path(path).name}, whose first line does not",
             hint=Phrase(
                 "cells are separated by {}; say {delimiter=} for another character", repr(delimiter)
             ),
@@ -261,9 +261,9 @@ def _header(path: str, delimiter: str) -> list[str]:
 
 def _differs(path: str, first: str, what: str) -> InvalidArgument:
     return InvalidArgument(
-        name="source",
-        expected=f"files of the same {what}",
-        given=f"{Path(path).name}, which differs from {Path(first).name}",
+        "source",
+        f"files of the same {what}",
+        f"{Path(path).name}, which differs from {Path(first).name}",
         hint="name files of one kind, or write them anew with the same columns",
     )
 

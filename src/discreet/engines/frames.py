@@ -65,9 +65,9 @@ class PandasFrame:
         frame = self.frame
         if any(not isinstance(name, str) for name in frame.columns):
             raise InvalidArgument(
-                name="source",
-                expected="a frame whose columns are named by text",
-                given="names of another type",
+                "source",
+                "a frame whose columns are named by text",
+                "names of another type",
                 hint="say frame.columns = frame.columns.map(str), or frame.reset_index()",
             )
         names = list(frame.columns)

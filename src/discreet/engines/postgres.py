@@ -136,8 +136,8 @@ def check_connection(connection: Any) -> None:
         turn.give()
     if not answers:
         raise InvalidArgument(
-            name="table",
-            expected="on a connection that answers",
-            given="one that is closed, lost, or in a transaction that has failed",
+            "table",
+            "on a connection that answers",
+            "one that is closed, lost, or in a transaction that has failed",
             hint="roll back, or connect again",
         )

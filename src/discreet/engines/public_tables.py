@@ -34,8 +34,8 @@ def read_public(table: Any) -> PublicTable:
         return PublicTable(made, table, tuple(file_ids(files)))
     raise InvalidArgument.of_data(
         "table",
-        table,
         "a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",
+        table,
     )
 
 

@@ -148,25 +148,25 @@ class IbisSource:
                 opened.close()
         if not may_run:
             raise InvalidArgument(
-                name="table",
-                expected="a connection that may create temporary tables: lists travel in them",
-                given="one that is read-only, or has no TEMP right",
+                "table",
+                "a connection that may create temporary tables: lists travel in them",
+                "one that is read-only, or has no TEMP right",
                 hint=Phrase(
                     "GRANT TEMPORARY ON DATABASE ... TO the role, or leave out {keys=} and lists"
                 ),
             )
         if not ran:
             raise InvalidArgument(
-                name="query",
-                expected="one that the engine can answer",
-                given="one that it cannot",
+                "query",
+                "one that the engine can answer",
+                "one that it cannot",
                 hint="look for constant conditions, empty lists and columns without a name",
             )
         if not distinct:
             raise InvalidArgument(
-                name="keys",
-                expected="distinct for the engine that joins them with the table",
-                given="two that it holds for equal, so that rows would count twice",
+                "keys",
+                "distinct for the engine that joins them with the table",
+                "two that it holds for equal, so that rows would count twice",
                 hint="list each key once",
             )
         if most is None:
@@ -236,16 +236,16 @@ class IbisSource:
             return None
         if not self.stored.is_as_opened():
             return InvalidArgument(
-                name="table",
-                expected="files that have the columns they were opened with",
-                given="files that were removed, or replaced by others",
+                "table",
+                "files that have the columns they were opened with",
+                "files that were removed, or replaced by others",
                 hint="open the table again",
             )
         if any(field.domain for field in self.schema) and not self.stored.is_untouched():
             return InvalidArgument(
-                name="table",
-                expected="files as they were when the domains of their columns were checked",
-                given="files that have changed since",
+                "table",
+                "files as they were when the domains of their columns were checked",
+                "files that have changed since",
                 hint="open the table again",
             )
         return None
@@ -329,9 +329,9 @@ def _check_tested(backend: str, untested: bool) -> None:
     """Refuse an engine whose answers have not been shown to be exact, unless `untested`."""
     if backend not in TESTED and not untested:
         raise InvalidArgument(
-            name="source",
-            expected="a table of DuckDB, Spark or PostgreSQL, whose exact answers are tested",
-            given=f"one of {backend}",
+            "source",
+            "a table of DuckDB, Spark or PostgreSQL, whose exact answers are tested",
+            f"one of {backend}",
             hint=Phrase(
                 "load it into one of these, or say {untested=True} to rely on it all the same"
             ),
@@ -342,9 +342,9 @@ def _backend(table: ir.Table) -> str:
     with contextlib.suppress(IbisError):
         return str(table.get_backend().name)
     raise InvalidArgument(
-        name="source",
-        expected="an Ibis table of one connection",
-        given="one of none, or of several",
+        "source",
+        "an Ibis table of one connection",
+        "one of none, or of several",
         hint='as in ibis.duckdb.connect("visits.db").table("visits")',
     )
 
@@ -367,16 +367,16 @@ def _stored(source: Any, schema: Mapping[str, Any] | None, delimiter: str) -> tu
         if schema is None:
             raise InvalidArgument.of(
                 "schema",
-                None,
                 "given for a list of records, which has no types of its own",
+                None,
                 hint=Phrase("as in {}", Argument("schema", {"ward": "text", "days": "integer"})),
             )
         return Records(source, tuple(schema)), "a list of records"
     raise InvalidArgument.of_data(
         "source",
-        source,
         "a path or pattern of Parquet or CSV files, a pandas, Polars or Spark frame, "
         "an Arrow table or dataset, a DuckDB relation or an Ibis table",
+        source,
         hint="for a dict of columns say dp.table(pyarrow.table(columns))"
         if isinstance(source, Mapping)
         else 'as in dp.table("visits.csv")',
@@ -393,9 +393,9 @@ def _check_text(table: Any) -> None:
                 column.validate(full=True)
                 continue
             raise InvalidArgument(
-                name="source",
-                expected="a table whose texts are UTF-8",
-                given=f'one where some of "{name}" are not',
+                "source",
+                "a table whose texts are UTF-8",
+                f'one where some of "{name}" are not',
                 hint="read the file by its path, where such bytes become question marks",
             )
 
@@ -407,9 +407,7 @@ def _files(patterns: Sequence[str | Path], delimiter: str) -> tuple[Stored, str]
     if ends <= {".csv", ".tsv", ".txt"}:
         return CsvFiles.open(paths, delimiter=delimiter), name
     if ends & {".csv", ".tsv", ".txt"}:
-        raise InvalidArgument(
-            name="source", expected="files of one format", given="both CSV and others"
-        )
+        raise InvalidArgument("source", "files of one format", "both CSV and others")
     return ParquetFiles.open(paths), name
 
 
@@ -428,7 +426,7 @@ def _declared(
         if isinstance(stored, CsvFiles | Records):
             kinds = Schema(tuple(Field(field.name, Type.RAW) for field in kinds))
     if not kinds.fields:
-        raise InvalidArgument(name="source", expected="a table with a column", given="none")
+        raise InvalidArgument("source", "a table with a column", "none")
     schema = kinds
     for column, written in (declared or {}).items():
         said = Declared.read(written)
@@ -458,9 +456,9 @@ def check_domains(source: IbisSource) -> None:
     for column, found in zip(columns, outside, strict=True):
         if found:
             raise InvalidArgument(
-                name=f'schema of "{column}"',
-                expected="a domain that holds all values of the column",
-                given="one that some are outside of, or NaN",
+                f'schema of "{column}"',
+                "a domain that holds all values of the column",
+                "one that some are outside of, or NaN",
                 hint=Phrase(
                     "widen the domain, mend the table, or leave the domain out: {bounds=} of a "
                     "question clamp what is beyond them"

@@ -386,9 +386,9 @@ def _read_limits(tolerance: float | None, memory: int) -> tuple[float | None, in
         tolerance = positive_float(tolerance, name="tolerance")
         if not _FINEST <= tolerance <= 1:
             raise InvalidArgument(
-                name="tolerance",
-                expected=f"from {_FINEST:g} to 1: upper/lower − 1 of the epsilon that is read",
-                given=f"{tolerance:g}",
+                "tolerance",
+                f"from {_FINEST:g} to 1: upper/lower − 1 of the epsilon that is read",
+                f"{tolerance:g}",
             )
     return tolerance, integer(memory, name="memory", minimum=2**20)
 
@@ -398,8 +398,8 @@ def _read(guarantees: Iterable[Guarantee]) -> tuple[Composition | None, Parts]:
     if isinstance(guarantees, Guarantee) or not isinstance(guarantees, Iterable):
         raise InvalidArgument.of(
             "guarantees",
-            guarantees,
             "a list of guarantees",
+            guarantees,
             hint="write compose([g1, g2]); for k runs of one, g.repeat(k)",
         )
     listed = [getattr(g, "guarantee", g) for g in guarantees]  # mechanisms are accepted too
@@ -407,8 +407,8 @@ def _read(guarantees: Iterable[Guarantee]) -> tuple[Composition | None, Parts]:
         if not isinstance(g, Guarantee):
             raise InvalidArgument.of(
                 f"guarantees[{place}]",
-                g,
                 "a guarantee or a mechanism, such as Pure(1) or Laplace(...).guarantee",
+                g,
                 hint="write compose([dp.Pure(1), dp.Pure(1)]); for k runs of one, g.repeat(k)",
             )
     compositions = [g for g in listed if isinstance(g, Composition)]
@@ -424,7 +424,7 @@ def repeated(guarantee: Guarantee, k: int) -> Guarantee:
     """`guarantee.repeat(k)`."""
     times = integer(k, name="k", minimum=0)
     if times > MOST:
-        raise InvalidArgument(name="k", expected=f"at most {MOST}", given=str(times))
+        raise InvalidArgument("k", f"at most {MOST}", str(times))
     if times == 0:
         return Pure(0)
     if isinstance(guarantee, Composition):
@@ -461,9 +461,9 @@ def _check_orders(counts: Mapping[Guarantee, int]) -> None:
     ways = {g.swapped for g in counts if type(g) is OneWay}
     if ways and (len(ways) > 1 or not all(isinstance(g, OneWay) or g._symmetric for g in counts)):
         raise InvalidArgument(
-            name="guarantees",
-            expected="one order of the neighbours: all .add, all .remove, or whole guarantees",
-            given="a mix of them",
+            "guarantees",
+            "one order of the neighbours: all .add, all .remove, or whole guarantees",
+            "a mix of them",
         )
 
 
@@ -749,12 +749,12 @@ class Least(Guarantee):
     def __init__(self, facts: Iterable[Guarantee]) -> None:
         held = tuple(dict.fromkeys(facts))
         if not held or not all(isinstance(g, Guarantee) for g in held):
-            raise InvalidArgument.of("facts", facts, "one or more guarantees of the same mechanism")
+            raise InvalidArgument.of("facts", "one or more guarantees of the same mechanism", facts)
         if any(isinstance(g, Composition | OneWay) for g in held):
             raise InvalidArgument(
-                name="facts",
-                expected="guarantees of a single run, in both orders of the neighbours",
-                given="a composition or one order",
+                "facts",
+                "guarantees of a single run, in both orders of the neighbours",
+                "a composition or one order",
                 hint="combine the facts of each run first, then compose",
             )
         object.__setattr__(self, "facts", held)

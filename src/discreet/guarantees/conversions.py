@@ -582,7 +582,7 @@ def within(guarantee: Guarantee, limit: Guarantee) -> bool:
     """
     if not isinstance(limit, Guarantee):
         raise InvalidArgument.of(
-            "limit", limit, "a guarantee, such as Approx(epsilon=1, delta=1e-6)"
+            "limit", "a guarantee, such as Approx(epsilon=1, delta=1e-6)", limit
         )
     if guarantee == limit:
         return True

@@ -49,29 +49,25 @@ def parse(text: str, *, deepest: int) -> object:
     discreet.errors.InvalidArgument: text must be JSON with each key once, got one twice
     """
     if not isinstance(text, str):
-        raise InvalidArgument.of("text", text, "JSON text")
+        raise InvalidArgument.of("text", "JSON text", text)
     if len(text) > _LONGEST:
-        raise InvalidArgument(
-            name="text", expected=f"at most {_LONGEST:,} characters", given=f"{len(text):,}"
-        )
+        raise InvalidArgument("text", f"at most {_LONGEST:,} characters", f"{len(text):,}")
     try:
         return json.loads(text, object_pairs_hook=_each_key_once)
     except RecursionError:
-        raise InvalidArgument(
-            name="text", expected=f"nested at most {deepest} deep", given="far deeper"
-        ) from None
+        raise InvalidArgument("text", f"nested at most {deepest} deep", "far deeper") from None
     except InvalidArgument:
         raise
     except ValueError as error:  # not JSON, or a whole number of thousands of digits
         given = f"text that is not: {str(error)[:60]}"
-        raise InvalidArgument(name="text", expected="JSON", given=given) from None
+        raise InvalidArgument("text", "JSON", given) from None
 
 
 def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     # Readers differ in which of two they take, so a promise could have two meanings.
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise InvalidArgument(name="text", expected="JSON with each key once", given="one twice")
+        raise InvalidArgument("text", "JSON with each key once", "one twice")
     return document
 
 
@@ -92,7 +88,7 @@ class Kind:
 
 def unexpected(name: str, expected: str, value: object) -> InvalidArgument:
     """The error to raise for a value that is not what was expected."""
-    return InvalidArgument.of(name, value, expected)
+    return InvalidArgument.of(name, expected, value)
 
 
 def read_number(value: object, name: str, depth: int = 0) -> Fraction:
@@ -128,9 +124,9 @@ def _read_outcomes(value: object, name: str, depth: int) -> Outcomes:
     sums = [sum(column, Fraction(0)) for column in zip(*pairs, strict=True)]
     if not pairs or min(map(min, pairs)) < 0 or max(sums) > 1 + _ABOVE_ONE:
         raise InvalidArgument(
-            name=name,
-            expected="probabilities under two laws, 0 or above, each law's adding up to 1",
-            given=f"{len(pairs)} pairs that do not",
+            name,
+            "probabilities under two laws, 0 or above, each law's adding up to 1",
+            f"{len(pairs)} pairs that do not",
         )
     return Outcomes(pairs)
 
@@ -208,9 +204,7 @@ def _read_parts(value: object, name: str, depth: int) -> tuple[tuple[Guarantee, 
             raise unexpected(name, expected, pair)
         part = _read(pair[0], depth=depth)
         if isinstance(part, Composition):
-            raise InvalidArgument(
-                name=name, expected="pairs of a single mechanism", given="a composition in one"
-            )
+            raise InvalidArgument(name, "pairs of a single mechanism", "a composition in one")
         parts.append((part, read_whole(pair[1], name)))
     compose(part for part, _ in parts)  # refuses orders of the neighbours that do not go together
     return tuple(parts)
@@ -274,15 +268,13 @@ def _write(guarantee: Guarantee) -> dict[str, object]:
             }
             return {"notion": notion, **values}
     raise InvalidArgument.of_data(
-        "guarantee", guarantee, f"of one of the notions {', '.join(NOTIONS)}"
+        "guarantee", f"of one of the notions {', '.join(NOTIONS)}", guarantee
     )
 
 
 def _read(document: object, *, depth: int) -> Guarantee:
     if depth > _DEEPEST:
-        raise InvalidArgument(
-            name="text", expected=f"nested at most {_DEEPEST} deep", given="deeper"
-        )
+        raise InvalidArgument("text", f"nested at most {_DEEPEST} deep", "deeper")
     if not isinstance(document, dict):
         raise unexpected("guarantee", 'a JSON object such as {"notion": "pure", …}', document)
     notion = document.get("notion")
@@ -292,9 +284,9 @@ def _read(document: object, *, depth: int) -> Guarantee:
     if set(document) != {"notion", *fields}:
         given = ", ".join(sorted(document)) or "none"
         raise InvalidArgument(
-            name=f"the keys of {notion}",
-            expected=f"notion, {', '.join(fields)}",
-            given=given if len(given) < 80 else f"{len(document)} keys",
+            f"the keys of {notion}",
+            f"notion, {', '.join(fields)}",
+            given if len(given) < 80 else f"{len(document)} keys",
         )
     return _build(
         kind,

@@ -95,11 +95,9 @@ class _Reader:
 
     def __call__(self, event: Any) -> Guarantee:
         if self.depth > _DEEPEST:
-            raise InvalidArgument(
-                name="event", expected=f"nested at most {_DEEPEST} deep", given="a deeper one"
-            )
+            raise InvalidArgument("event", f"nested at most {_DEEPEST} deep", "a deeper one")
         if not isinstance(event, self.classes.DpEvent):
-            raise InvalidArgument.of_data("event", event, "a DpEvent of dp_accounting")
+            raise InvalidArgument.of_data("event", "a DpEvent of dp_accounting", event)
         name = type(event).__name__
         # By name, as the classes of later versions are known here too; but theirs, not a
         # class of the same name with a meaning of its own.
@@ -183,7 +181,7 @@ def _read_repeated(event: Any, inner: _Reader) -> Guarantee:
 
 def _read_composed(event: Any, inner: _Reader) -> Guarantee:
     if not isinstance(event.events, list | tuple):
-        raise InvalidArgument.of_data("ComposedDpEvent.events", event.events, "a list of events")
+        raise InvalidArgument.of_data("ComposedDpEvent.events", "a list of events", event.events)
     parts = [inner(each) for each in event.events]
     # Where one part hides nothing, the others cannot help.
     return _EVERYTHING if _EVERYTHING in parts else compose(g for g in parts if g != _NOTHING)
@@ -260,7 +258,7 @@ def write(classes: Any, guarantee: Guarantee) -> Any:
                 code="unsupported",
             )
     raise InvalidArgument.of(
-        "guarantee", guarantee, "a guarantee, such as mechanism.guarantee or Pure(1)"
+        "guarantee", "a guarantee, such as mechanism.guarantee or Pure(1)", guarantee
     )
 
 

@@ -97,7 +97,7 @@ spent, so ε = 0.3 is left
         spent, failing = non_negative(total, name="total"), non_negative(spent_slack, name="slack")
         if spent > cap or failing > allowed:
             given = in_words(type(limit), spent, failing)
-            raise InvalidArgument(name="total", expected="within the limit", given=given)
+            raise InvalidArgument("total", "within the limit", given)
         sums = (spent.as_integer_ratio(), failing.as_integer_ratio())
         self._become(limit, allowed, sums, (cap.as_integer_ratio(), allowed.as_integer_ratio()))
 
@@ -271,9 +271,9 @@ def read_cap(limit: Notion) -> Fraction:
     if isinstance(limit, Pure | ZCDP | GDP) and sum_of(limit) > 0:
         return sum_of(limit)
     raise InvalidArgument(
-        name="limit",
-        expected="Pure, ZCDP or GDP, above 0",
-        given=f"a value of type {type(limit).__name__}",
+        "limit",
+        "Pure, ZCDP or GDP, above 0",
+        f"a value of type {type(limit).__name__}",
         hint=Idiom.CAP_OF_APPROX,
     )
 
@@ -371,16 +371,16 @@ def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
 
 def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
     if not isinstance(cost, Guarantee):
-        raise InvalidArgument.of("cost", cost, "a guarantee", hint="such as mechanism.guarantee")
+        raise InvalidArgument.of("cost", "a guarantee", cost, hint="such as mechanism.guarantee")
     charge = (_priced if isinstance(cost, _SMALL) else _priced.__wrapped__)(kind, cost)
     extra = _short_slack(unit_interval(slack, name="slack"))
     charge = Charge(charge.amount, _short_slack(short_up(charge.slack + extra)))
     if charge.amount or charge.slack:
         return charge
     raise InvalidArgument(
-        name="cost",
-        expected="above 0",
-        given="a guarantee that costs nothing",
+        "cost",
+        "above 0",
+        "a guarantee that costs nothing",
         hint="what reveals nothing needs no charge",
     )
 
@@ -400,7 +400,7 @@ def _priced(kind: type[Notion], cost: Guarantee) -> Charge:
 def _short_slack(slack: Fraction) -> Fraction:
     if is_short(slack) and slack <= 1:
         return slack
-    raise InvalidArgument.of("slack", slack, f"at most 1, with {_SHORT}")
+    raise InvalidArgument.of("slack", f"at most 1, with {_SHORT}", slack)
 
 
 def _amount(kind: type[Notion], part: Guarantee, *, typed: bool) -> Fraction:
@@ -421,8 +421,8 @@ def _short(x: Fraction, *, name: str, exact: bool) -> Fraction:
         return short_up(x)
     raise InvalidArgument.of(
         name,
-        x,
         f"below 2⁶⁴ and, to be charged exactly, a fraction with {_SHORT}",
+        x,
         hint=f"the next such fraction is {short_up(x)}" if x <= LARGEST else "",
     )
 
@@ -450,7 +450,7 @@ def read_slack(slack: Number) -> Fraction:
     exact = non_negative(slack, name="slack")
     if exact < 1:
         return exact
-    raise InvalidArgument.of("slack", slack, "0 or above and below 1")
+    raise InvalidArgument.of("slack", "0 or above and below 1", slack)
 
 
 def without_slack(delta: Number, slack: Number) -> Fraction:
@@ -462,7 +462,7 @@ def without_slack(delta: Number, slack: Number) -> Fraction:
     whole, part = probability(delta, name="delta"), read_slack(slack)
     if part < whole:
         return (whole - part) / (1 - part)
-    raise InvalidArgument.of("slack", slack, "below delta")
+    raise InvalidArgument.of("slack", "below delta", slack)
 
 
 def epsilon_with_slack(limit: Guarantee, slack: Fraction, delta: Number) -> float:
@@ -529,7 +529,7 @@ def _greatest(
     greatest = _greatest_float(keeps)
     if greatest == 0:
         raise InvalidArgument.of(
-            "epsilon", epsilon, f"large enough, with this delta, for a {name} of at least 2⁻⁶³"
+            "epsilon", f"large enough, with this delta, for a {name} of at least 2⁻⁶³", epsilon
         )
     return short_down(Fraction(greatest))
 

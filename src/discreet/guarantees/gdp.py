@@ -129,7 +129,7 @@ def gaussian_sigma(*, sensitivity: Number, epsilon: Number, delta: Number) -> Fr
     )
     if math.isinf(unit):
         raise InvalidArgument.of(
-            "epsilon", epsilon, "large enough, with this delta, for a sigma below 1e301"
+            "epsilon", "large enough, with this delta, for a sigma below 1e301", epsilon
         )
     return shift * Fraction(unit)
 

@@ -290,7 +290,7 @@ def unit_interval(value: Number, *, name: str) -> Fraction:
     """Check a probability that is passed in; 0 and 1 are allowed."""
     exact = non_negative(value, name=name)
     if exact > 1:
-        raise InvalidArgument.of(name, value, "from 0 to 1")
+        raise InvalidArgument.of(name, "from 0 to 1", value)
     return exact
 
 

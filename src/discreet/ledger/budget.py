@@ -54,7 +54,7 @@ class Cap:
                 account = Filter(limit=budget, slack=0 if slack is None else _slack(slack))
                 return cls(budget, account.slack, budget)
         raise InvalidArgument.of(
-            "budget", budget, "dp.Pure, dp.ZCDP, dp.GDP or dp.Approx, such as dp.Pure(3)"
+            "budget", "dp.Pure, dp.ZCDP, dp.GDP or dp.Approx, such as dp.Pure(3)", budget
         )
 
     @property
@@ -105,7 +105,7 @@ def _check_size(budget: Notion) -> None:
     size = budget.mu if isinstance(budget, GDP) else sum_of(budget)
     if not size or not is_short(size):
         raise InvalidArgument.of(
-            "budget", size, "above 0, and a fraction of at most 64 bits above and below the stroke"
+            "budget", "above 0, and a fraction of at most 64 bits above and below the stroke", size
         )
 
 

@@ -107,7 +107,7 @@ def read_name(name: object, *, argument: str) -> str:
     """A name that can be printed on one line."""
     if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name.strip():
         return name
-    raise InvalidArgument.of(argument, name, f"a name of at most {_LONGEST} printable characters")
+    raise InvalidArgument.of(argument, f"a name of at most {_LONGEST} printable characters", name)
 
 
 def read_question(question: object) -> str:
@@ -116,8 +116,8 @@ def read_question(question: object) -> str:
         return question
     raise InvalidArgument.of(
         "question",
-        question,
         f"a text for whoever reads the ledger, at most {_LONGEST_QUESTION:,} characters",
+        question,
     )
 
 
@@ -126,7 +126,7 @@ def read_key(key: object) -> str | None:
     if key is None or (isinstance(key, str) and 0 < len(key) <= _LONGEST and key.isprintable()):
         return key
     raise InvalidArgument.of(
-        "idempotency_key", key, f"a text of 1 to {_LONGEST} printable characters"
+        "idempotency_key", f"a text of 1 to {_LONGEST} printable characters", key
     )
 
 

@@ -60,9 +60,9 @@ class Ledger:
             pinned = signing.read_public(public_key)
             if public not in (None, pinned) or create:
                 raise InvalidArgument(
-                    name="public_key",
-                    expected=Phrase("the public half of {key=}, or given alone to read"),
-                    given=Phrase("another, or with {create=True}"),
+                    "public_key",
+                    Phrase("the public half of {key=}, or given alone to read"),
+                    Phrase("another, or with {create=True}"),
                 )
             public = pinned
         self._journal = Journal(open_store(location, create=create), signer)
@@ -229,7 +229,7 @@ class Ledger:
         """
         if not isinstance(cost, Guarantee):
             raise InvalidArgument.of(
-                "cost", cost, "a guarantee", hint="such as mechanism.guarantee"
+                "cost", "a guarantee", cost, hint="such as mechanism.guarantee"
             )
         purse, key = self.purse(dataset, analyst), read_key(idempotency_key)
         words = read_question(question)
@@ -287,9 +287,9 @@ class Ledger:
         reply = self._journal.reply(own.number) if own is not None and same else None
         if reply is None:
             raise InvalidArgument(
-                name="entry",
-                expected="an entry of ledger.history() whose answer was stored",
-                given="another",
+                "entry",
+                "an entry of ledger.history() whose answer was stored",
+                "another",
                 hint="a release that was cut off has none, nor has a charge made by hand",
             )
         return from_bytes(reply)
@@ -346,7 +346,7 @@ class Ledger:
 def open_store(location: str | PathLike[str], *, create: bool) -> Store:
     if not isinstance(location, str | PathLike) or not fspath(location):
         raise InvalidArgument.of_data(
-            "ledger", location, "a path, or an address such as postgresql://user@host/database"
+            "ledger", "a path, or an address such as postgresql://user@host/database", location
         )
     if isinstance(location, str) and "://" in location:
         from discreet.ledger.stores.postgresql import PostgresStore
@@ -364,8 +364,8 @@ def find_account(state: LedgerState, kind: str, dataset: int | None, name: objec
     there = [k.name for k in state.accounts.values() if (k.kind, k.dataset) == (kind, dataset)]
     raise InvalidArgument.of(
         kind,
-        name,
         f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
+        name,
         hint=Idiom[f"ADD_{kind.upper()}"],
         code="unknown-name",
     )
@@ -378,8 +378,8 @@ def find_analyst(state: LedgerState, dataset: int | None, name: str) -> None:
     if name not in there:
         raise InvalidArgument.of(
             "analyst",
-            name,
             f"one of {', '.join(dict.fromkeys(there))}" if there else "left out: none is added",
+            name,
         )
 
 

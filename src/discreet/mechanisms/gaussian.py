@@ -70,8 +70,8 @@ class Gaussian:
         if (chosen == "epsilon") != (delta is not None):
             raise InvalidArgument.of(
                 "delta",
-                delta,
                 "given together with epsilon, and only then",
+                delta,
                 hint=Phrase(
                     "a Gaussian has no finite epsilon at delta = 0; as in {epsilon=1}, {delta=1e-6}"
                 ),

@@ -114,8 +114,8 @@ class KeyThreshold:
         if not values.whole or not values.shape:
             raise InvalidArgument.of_data(
                 "units_per_key",
-                counts,
                 "an array of whole numbers, or a mapping from keys to whole numbers",
+                counts,
                 hint="count the units that hold each key",
             )
         mask: NDArray[np.bool_] = self._rule.keep(values.flat).reshape(values.shape)
@@ -200,7 +200,7 @@ class KeyThreshold:
 def _read_rule(rule: Rule) -> Rule:
     if isinstance(rule, Hashable) and rule in get_args(Rule):
         return rule
-    raise InvalidArgument.of("rule", rule, " or ".join(f'"{name}"' for name in get_args(Rule)))
+    raise InvalidArgument.of("rule", " or ".join(f'"{name}"' for name in get_args(Rule)), rule)
 
 
 # -- the optimal rule for discovering keys ---------------------------------------------------------

@@ -131,6 +131,6 @@ def _base(mechanism: Mechanism) -> Guarantee:
         return guarantee
     raise InvalidArgument.of(
         "mechanism",
-        mechanism,
         "a mechanism with a guarantee, such as Gaussian(sensitivity=1, sigma=2)",
+        mechanism,
     )

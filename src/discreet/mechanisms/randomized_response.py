@@ -242,13 +242,13 @@ def _read_categories(categories: int) -> int:
     if isinstance(categories, list | tuple):
         raise InvalidArgument.of_data(
             "categories",
-            categories,
             "how many there are",
+            categories,
             hint=Phrase("as in {categories=3}; answers are then 0, 1 and 2"),
         )
     k = integer(categories, name="categories", minimum=2)
     if k > uniform.LARGEST_BOUND:
-        raise InvalidArgument.of("categories", categories, "at most 2^32")
+        raise InvalidArgument.of("categories", "at most 2^32", categories)
     return k
 
 
@@ -257,8 +257,8 @@ def _read_epsilon(epsilon: Number) -> Fraction:
     if not SMALLEST_EPSILON <= exact <= LARGEST_EPSILON:
         raise InvalidArgument.of(
             "epsilon",
-            epsilon,
             f"between 1e-100 and {LARGEST_EPSILON}",
+            epsilon,
             hint="below it reports say nothing, beyond it they are the truth",
         )
     return exact
@@ -293,12 +293,12 @@ def read_answers(value: ArrayLike, categories: int) -> Answers:
     if dtype == np.bool_ and categories != 2:
         hint = "bools have two categories"
         raise InvalidArgument.of_data(
-            "value", value, f"integers from 0 to {categories - 1}", hint=hint
+            "value", f"integers from 0 to {categories - 1}", value, hint=hint
         )
     if dtype.itemsize < 8 and dtype != np.bool_ and categories - 1 > np.iinfo(dtype).max:
         hint = f"convert it with .astype(np.{np.min_scalar_type(categories - 1)})"
         expected = f"of a dtype that holds {categories - 1}, not {dtype}"
-        raise InvalidArgument.of_data("value", value, expected, hint=hint)
+        raise InvalidArgument.of_data("value", expected, value, hint=hint)
     return answers
 
 
@@ -322,12 +322,12 @@ def _read(value: ArrayLike) -> Answers:
         array = np.asarray(value)
         if array.dtype.kind in "biu" and array.ndim:
             if array.size == 0:
-                raise InvalidArgument.of_data("value", value, "at least one answer")
+                raise InvalidArgument.of_data("value", "at least one answer", value)
             return Answers(np.ascontiguousarray(array).reshape(-1), array.shape)
     values = read_values(value)  # refuses what is empty, ragged or not a number
     if not values.whole:
         hint = "round or code the answers first"
-        raise InvalidArgument.of_data("value", value, "integers or bools", hint=hint)
+        raise InvalidArgument.of_data("value", "integers or bools", value, hint=hint)
     return Answers(values.flat, values.shape)
 
 
@@ -415,9 +415,9 @@ def _count(responses: NDArray[Any], categories: int) -> list[int]:
     # Responses are public: one that cannot be a release of this mechanism is a mistake to report.
     if responses.dtype.kind != "b" and not 0 <= responses.min() <= responses.max() < categories:
         raise InvalidArgument(
-            name="responses",
-            expected=f"released by this mechanism, from 0 to {categories - 1}",
-            given="others too",
+            "responses",
+            f"released by this mechanism, from 0 to {categories - 1}",
+            "others too",
             hint=Phrase("pass what release() returned, or state the same {categories=}"),
         )
     total = np.zeros(categories, np.int64)

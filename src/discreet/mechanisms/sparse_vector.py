@@ -189,15 +189,13 @@ def _threshold(threshold: Number) -> Fraction:
     exact = number(threshold, name="threshold")
     if abs(exact) <= LARGEST:
         return exact
-    raise InvalidArgument(
-        name="threshold", expected="between -2^900 and 2^900", given="a number outside of that"
-    )
+    raise InvalidArgument("threshold", "between -2^900 and 2^900", "a number outside of that")
 
 
 def _iterate(stream: Any) -> Iterator[Any]:
     if isinstance(stream, Iterable) and not isinstance(stream, str | bytes | Mapping | Set):
         return iter(stream)
-    raise InvalidArgument.of_data("stream", stream, "a list, an array or an iterator of numbers")
+    raise InvalidArgument.of_data("stream", "a list, an array or an iterator of numbers", stream)
 
 
 # -- one run: a noisy threshold, and the hits that are left ----------------------------------------

@@ -177,8 +177,8 @@ def read_sample(sample: Records, *, name: str = "sample") -> Records:
     if not (array or listed) or not 0 < len(sample) <= LARGEST_SAMPLE:
         raise InvalidArgument.of_data(
             name,
-            sample,
             f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
+            sample,
             hint="for a table, list its rows",
         )
     if not isinstance(sample, np.ndarray):
@@ -220,9 +220,9 @@ def _checked(mechanism: Laplace | Gaussian) -> Laplace | Gaussian:
     if size <= MOST_NOISE:
         return mechanism
     raise InvalidArgument(
-        name="noise",
-        expected="below 2^24 answers wide",
-        given="more",
+        "noise",
+        "below 2^24 answers wide",
+        "more",
         hint="answers lie between 0 and 1: choose a smaller sigma or a larger epsilon",
     )
 
@@ -230,12 +230,12 @@ def _checked(mechanism: Laplace | Gaussian) -> Laplace | Gaussian:
 def _rescaled(noise: Laplace | Gaussian, n: int) -> Laplace | Gaussian:
     """The same promise, for a sum in steps of 2^−32 instead of a mean."""
     if not isinstance(noise, Laplace | Gaussian):
-        raise InvalidArgument.of("noise", noise, "a Laplace or a Gaussian")
+        raise InvalidArgument.of("noise", "a Laplace or a Gaussian", noise)
     if noise.sensitivity != Fraction(1, n) or noise.step is not None:
         raise InvalidArgument(
-            name="noise",
-            expected=f"of sensitivity 1/{n}, by which one of {n} records moves a mean, and no step",
-            given=f"sensitivity {noise.sensitivity} and step {noise.step}",
+            "noise",
+            f"of sensitivity 1/{n}, by which one of {n} records moves a mean, and no step",
+            f"sensitivity {noise.sensitivity} and step {noise.step}",
             hint=Phrase(
                 "say {} or give {sigma=} or {epsilon=} instead", Argument("sensitivity", f"1/{n}")
             ),
@@ -274,14 +274,14 @@ def sum_of_records(phi: Callable[[Any], Any], records: Iterable[Any]) -> int:
 def check_query(phi: Callable[[Any], Any], sample: Records, *, vectorized: bool) -> None:
     """Refuse what can be refused without looking at the records: φ is shown none of them."""
     if not callable(phi):
-        raise InvalidArgument.of("phi", phi, "a function", hint=EXAMPLE)
+        raise InvalidArgument.of("phi", "a function", phi, hint=EXAMPLE)
     if not vectorized:
         return
     if not isinstance(sample, np.ndarray):
         raise InvalidArgument(
-            name="vectorized",
-            expected="False for a sample that is not a NumPy array",
-            given="True",
+            "vectorized",
+            "False for a sample that is not a NumPy array",
+            "True",
             hint="make the sample an array, of a dtype that does not depend on its records",
         )
     check_column_function(phi, sample)
@@ -298,9 +298,9 @@ def check_column_function(phi: Callable[[Any], Any], column: NDArray[Any]) -> No
         given, fits = f"a {type(failure).__name__}", False
     if not fits:
         raise InvalidArgument(
-            name="phi",
-            expected="a function from an array of rows to as many numbers, none for no rows",
-            given=f"{given} for no rows",
+            "phi",
+            "a function from an array of rows to as many numbers, none for no rows",
+            f"{given} for no rows",
             hint=Phrase("leave out {vectorized=True} for a function of one record"),
         )
 

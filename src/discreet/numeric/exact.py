@@ -68,7 +68,7 @@ def positive(value: object, *, name: str) -> Fraction:
     """Read a number above zero."""
     exact = number(value, name=name)
     if exact <= 0:
-        raise InvalidArgument.of(name, value, "above 0")
+        raise InvalidArgument.of(name, "above 0", value)
     return exact
 
 
@@ -76,7 +76,7 @@ def non_negative(value: object, *, name: str) -> Fraction:
     """Read a number that is zero or above."""
     exact = number(value, name=name)
     if exact < 0:
-        raise InvalidArgument.of(name, value, "0 or above")
+        raise InvalidArgument.of(name, "0 or above", value)
     return exact
 
 
@@ -84,7 +84,7 @@ def positive_float(value: object, *, name: str) -> float:
     """Read a number above zero that a float holds, for what is computed in floats."""
     exact = positive(value, name=name)
     if not sys.float_info.min <= exact <= sys.float_info.max:
-        raise InvalidArgument.of(name, value, "from 1e-307 to 1e308")
+        raise InvalidArgument.of(name, "from 1e-307 to 1e308", value)
     return float(exact)
 
 
@@ -93,7 +93,7 @@ def probability(value: object, *, name: str) -> Fraction:
     exact = number(value, name=name)
     if not 0 < exact < 1:
         example = "a small one, such as 1e-6" if name == "delta" else "95 % is 0.95"
-        raise InvalidArgument.of(name, value, f"strictly between 0 and 1 ({example})")
+        raise InvalidArgument.of(name, f"strictly between 0 and 1 ({example})", value)
     return exact
 
 
@@ -107,11 +107,11 @@ def integer(
     """
     exact = number(value, name=name)
     if exact.denominator != 1:
-        raise InvalidArgument.of(name, value, "a whole number")
+        raise InvalidArgument.of(name, "a whole number", value)
     if minimum is not None and exact < minimum:
-        raise InvalidArgument.of(name, value, f"a whole number, {minimum} or above")
+        raise InvalidArgument.of(name, f"a whole number, {minimum} or above", value)
     if maximum is not None and exact > maximum:
-        raise InvalidArgument.of(name, value, f"at most {maximum}")
+        raise InvalidArgument.of(name, f"at most {maximum}", value)
     return exact.numerator
 
 
@@ -124,15 +124,15 @@ def interval(value: object, *, name: str) -> tuple[Fraction, Fraction]:
     expected = Phrase("{} with lower below upper", Idiom.PAIR)
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise InvalidArgument.of(
-            name, value, expected, hint=Phrase("as in {}", Argument(name, (0, 30)))
+            name, expected, value, hint=Phrase("as in {}", Argument(name, (0, 30)))
         )
     lower, upper = (number(end, name=name) for end in value)
     if lower >= upper:
         ends = [InvalidArgument.describe_parameter(end) for end in value]
         raise InvalidArgument(
-            name=name,
-            expected=expected,
-            given=Phrase("{} and {}", ends[0], ends[1]),
+            name,
+            expected,
+            Phrase("{} and {}", ends[0], ends[1]),
             hint="put the lower one first"
             if lower > upper
             else "give the least and the largest value that can occur, whatever the data are",
@@ -194,16 +194,16 @@ def _from_decimal(decimal: Decimal, value: object, name: str) -> Fraction:
     """The decimal as a fraction; its exponent is checked first, as 1e999999999 would never end."""
     digits, exponent = decimal.as_tuple()[1:]
     if not isinstance(exponent, int):  # "n", "N" or "F": NaN or infinity
-        raise InvalidArgument.of(name, value, "a finite number")
+        raise InvalidArgument.of(name, "a finite number", value)
     if max(len(digits), abs(exponent)) > _MAX_DIGITS:
         raise _too_long(value, name)
     return Fraction(decimal)
 
 
 def _not_a_number(value: object, name: str) -> InvalidArgument:
-    return InvalidArgument.of(name, value, "a number", hint=_SPELLINGS)
+    return InvalidArgument.of(name, "a number", value, hint=_SPELLINGS)
 
 
 def _too_long(value: object, name: str) -> InvalidArgument:
     expected = f"a number whose exact form fits in {_MAX_BITS} bits"
-    return InvalidArgument.of(name, value, expected)
+    return InvalidArgument.of(name, expected, value)

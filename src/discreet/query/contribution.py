@@ -29,9 +29,9 @@ class ContributionBound:
         by_group = max_groups is not None or max_rows_per_group is not None
         if by_group == (max_rows is not None):
             raise InvalidArgument(
-                name="bound",
-                expected=Phrase("{max_groups=} and {max_rows_per_group=}, or {max_rows=} alone"),
-                given="both" if by_group else "none of them",
+                "bound",
+                Phrase("{max_groups=} and {max_rows_per_group=}, or {max_rows=} alone"),
+                "both" if by_group else "none of them",
                 hint=Phrase("as in {}", Idiom.BOUND_BY_GROUP),
             )
         for name, value in (

@@ -260,10 +260,10 @@ text; read the text as numbers, as in row.ward.cast("real")
     """
     if _is_too_large(expression):
         raise InvalidArgument(
-            name="a row expression",
-            expected=f"at most {DEPTH} operations deep, of at most {NODES:,} operations, "
+            "a row expression",
+            f"at most {DEPTH} operations deep, of at most {NODES:,} operations, "
             f"columns and literals, and with at most {VALUES:,} values in its lists",
-            given="a larger one",
+            "a larger one",
             hint="give parts of it a name with mutate first",
         )
     return _typed(expression, schema)
@@ -274,9 +274,9 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
         field = schema.field(str(expression.value))
         if field.type is Type.OTHER:
             raise InvalidArgument(
-                name=field.name,
-                expected="a column of booleans, numbers, text, dates or timestamps",
-                given="a column of another type",
+                field.name,
+                "a column of booleans, numbers, text, dates or timestamps",
+                "a column of another type",
             )
         return Typed("column", (), field.name, field.type, field.nullable)
     if expression.op == "literal":
@@ -284,9 +284,7 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
         return Typed("literal", (), expression.value, kind, expression.value is None)
     args = tuple(_typed(arg, schema) for arg in expression.args)
     if expression.op not in _RULES:
-        raise InvalidArgument(
-            name="operation", expected=f"one of {', '.join(OPERATIONS)}", given=expression.op
-        )
+        raise InvalidArgument("operation", f"one of {', '.join(OPERATIONS)}", expression.op)
     return _RULES[expression.op](expression, args)
 
 
@@ -322,7 +320,7 @@ def literal_type(value: object) -> Type:
             return _TIMESTAMP
         case datetime.date():
             return _DATE
-    raise InvalidArgument.of_data("a literal", value, "a plain value")
+    raise InvalidArgument.of_data("a literal", "a plain value", value)
 
 
 def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
@@ -339,9 +337,9 @@ def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
         return _literal_as(value, kind, argument)
     if kind not in _CASTS.get(value.type, ()):
         raise InvalidArgument(
-            name=argument,
-            expected=f"something that can be read as {kind}",
-            given=str(value.type),
+            argument,
+            f"something that can be read as {kind}",
+            str(value.type),
             hint=_UNREAD if value.type is _RAW else _BEFORE.get(value.type, ""),
         )
     parses = value.type in (_TEXT, _RAW) and kind is not _TEXT
@@ -355,9 +353,9 @@ def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
 def _comparison(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     if any(arg.op == "literal" and arg.value is None for arg in args):
         raise InvalidArgument(
-            name=in_words(expression),
-            expected="a comparison of two values",
-            given="one with None, which is never true",
+            in_words(expression),
+            "a comparison of two values",
+            "one with None, which is never true",
             hint=Phrase("say {}", Idiom.NULL),
         )
     left, right = _alike(expression, args)
@@ -401,9 +399,7 @@ def _clip(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     kinds = {literal_type(lower), literal_type(upper)}
     if not kinds <= {_INTEGER, _REAL} or not lower <= upper:
         raise InvalidArgument(
-            name="clip",
-            expected="given two numbers, the smaller one first",
-            given=f"{lower!r} and {upper!r}",
+            "clip", "given two numbers, the smaller one first", f"{lower!r} and {upper!r}"
         )
     if _REAL in kinds:
         number = as_type(number, _REAL)
@@ -449,9 +445,7 @@ def _is_in(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     kinds = {literal_type(value) for value in values}
     if len(kinds) > 1 and kinds != {_INTEGER, _REAL}:
         raise InvalidArgument(
-            name="is_in",
-            expected="given literals of one type",
-            given=" and ".join(sorted(map(str, kinds))),
+            "is_in", "given literals of one type", " and ".join(sorted(map(str, kinds)))
         )
     kind = _REAL if len(kinds) > 1 else next(iter(kinds), args[0].type)
     value, _ = _alike(expression, (args[0], Typed("literal", (), None, kind, False)))
@@ -539,16 +533,16 @@ def _literal_as(value: Typed, kind: Type, argument: str) -> Typed:
                 return Typed("literal", (), day, kind, False)
     raise InvalidArgument.of(
         argument,
-        value.value,
         f"a literal of type {kind}",
+        value.value,
         hint='dates are written as "2026-01-31"' if kind is _DATE else "",
     )
 
 
 def _misfit(expression: Expression, wanted: str, args: tuple[Typed, ...]) -> InvalidArgument:
     return InvalidArgument(
-        name=in_words(expression),
-        expected=f"made of {wanted}",
-        given=" and ".join(str(arg.type) for arg in args),
+        in_words(expression),
+        f"made of {wanted}",
+        " and ".join(str(arg.type) for arg in args),
         hint=repair(wanted, args),
     )

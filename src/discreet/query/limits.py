@@ -65,4 +65,4 @@ wider
 
 
 def _too_large(name: str, expected: str, given: str, hint: str) -> InvalidArgument:
-    return InvalidArgument(name=name, expected=expected, given=given, hint=hint, code="too-large")
+    return InvalidArgument(name, expected, given, hint=hint, code="too-large")

@@ -285,7 +285,7 @@ def least_spend(
     size = 1 if group_size is None else integer(group_size, name="group_size", minimum=1)
     if size > _LARGEST_GROUP:
         expected = f"at most {_LARGEST_GROUP:,}"
-        raise InvalidArgument.of("group_size", group_size, expected)
+        raise InvalidArgument.of("group_size", expected, group_size)
     known = None if delta is None else probability(delta, name="delta")
 
     def plan(amount: Fraction) -> Plan:
@@ -306,9 +306,9 @@ def _least(reaches: Callable[[Fraction], bool]) -> Fraction:
         high *= 2
         if high > _LARGEST:
             raise InvalidArgument(
-                name="error",
-                expected="an error that some spend reaches",
-                given="one that a million does not reach",
+                "error",
+                "an error that some spend reaches",
+                "one that a million does not reach",
                 hint=Phrase("a {group_size=} that is larger, or bounds that are narrower, would"),
             )
     low = high / 2
@@ -335,9 +335,7 @@ def _wanted(
     for name in widths:
         if name not in columns:
             raise InvalidArgument(
-                name="error",
-                expected=f"given for columns of the answer: {', '.join(columns)}",
-                given=f'"{name}"',
+                "error", f"given for columns of the answer: {', '.join(columns)}", f'"{name}"'
             )
         if columns[name].by_size and not known_size:
             raise InvalidArgument.missing(

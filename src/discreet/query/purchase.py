@@ -79,15 +79,13 @@ class Spend:
         names = [name for name, value in given.items() if value is not None]
         if len(names) != 1:
             raise InvalidArgument(
-                name="spend",
-                expected=Phrase(
-                    "given as {epsilon=}, {epsilon=} and {delta=}, {rho=}, {mu=}, or {error=}"
-                ),
-                given=" and ".join(names) or ("nothing" if delta is None else "delta alone"),
-                code="conflicting-arguments" if names else "missing-argument",
+                "spend",
+                Phrase("given as {epsilon=}, {epsilon=} and {delta=}, {rho=}, {mu=}, or {error=}"),
+                " and ".join(names) or ("nothing" if delta is None else "delta alone"),
                 hint="keep one of them"
                 if names
                 else Phrase("say how much privacy the answer may cost, as in {epsilon=0.5}"),
+                code="conflicting-arguments" if names else "missing-argument",
             )
         exact = {name: positive(given[name], name=name) for name in names}
         return cls(**exact, delta=None if delta is None else probability(delta, name="delta"))

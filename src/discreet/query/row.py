@@ -205,7 +205,7 @@ class Cell:
         """The characters from start on (0 is the first), at most this many."""
         for name, given in (("start", start), ("length", length)):
             if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < 2**31:
-                raise InvalidArgument.of(name, given, "an integer from 0 on")
+                raise InvalidArgument.of(name, "an integer from 0 on", given)
         return self._with("substring", value=(start, length))
 
     def concat(self, other: Operand) -> Cell:
@@ -236,9 +236,9 @@ class Cell:
 
     def __bool__(self) -> bool:
         raise InvalidArgument(
-            name="a row expression",
-            expected="built with & | ~, .is_in and dp.case, not with and, or, not, if, in",
-            given="a use as True or False",
+            "a row expression",
+            "built with & | ~, .is_in and dp.case, not with and, or, not, if, in",
+            "a use as True or False",
             hint="write (row.a > 1) & (row.b < 2), with parentheses, also for 1 < row.a < 2",
         )
 
@@ -288,14 +288,14 @@ def case(*branches: tuple[Cell, Operand], otherwise: Operand) -> Cell:
         if not isinstance(branch, tuple) or len(branch) != 2 or not isinstance(branch[0], Cell):
             raise InvalidArgument.of_data(
                 "case",
-                branch,
                 "pairs of a condition and a value",
+                branch,
                 hint='as in dp.case((row.age < 18, "child"), otherwise="adult")',
             )
         args += [branch[0].expression, read_operand(branch[1])]
     if not args:
         example = 'as in dp.case((row.age < 18, "child"), otherwise="adult")'
-        raise InvalidArgument(name="case", expected="at least one pair", given="none", hint=example)
+        raise InvalidArgument("case", "at least one pair", "none", hint=example)
     return Cell(Expression("case", (*args, read_operand(otherwise))))
 
 
@@ -323,8 +323,8 @@ def build(source: str | Callable[[Row], Any], schema: Schema, *, argument: str) 
 def _not_built(argument: str, source: object) -> InvalidArgument:
     return InvalidArgument.of(
         argument,
-        source,
         "a column's name or a lambda on a row",
+        source,
         hint="as in lambda row: row.age >= 18",
     )
 
@@ -352,7 +352,7 @@ def plain(value: Any) -> Value:
     if isinstance(value, Real) and _is_ordinary(value):
         return float(value)
     raise InvalidArgument.of(
-        "a literal", value, "True, False, a number of ordinary size, text, a date or a datetime"
+        "a literal", "True, False, a number of ordinary size, text, a date or a datetime", value
     )
 
 
@@ -365,19 +365,19 @@ def _is_ordinary(number: Any) -> bool:
 
 def _listed(values: Iterable[Value]) -> tuple[Value, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InvalidArgument.of("is_in", values, "a list of values")
+        raise InvalidArgument.of("is_in", "a list of values", values)
     return taken(values, VALUES, name="is_in", what="values", hint="join a public table of them")
 
 
 def _text(value: str, name: str) -> str:
     if not isinstance(value, str):
-        raise InvalidArgument.of(name, value, "given a text")
+        raise InvalidArgument.of(name, "given a text", value)
     check(len(value), TEXT, name=name, what="characters", hint="write a shorter text")
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InvalidArgument(
-            name=name,
-            expected="a text that every engine can hold",
-            given="one with a null character or half of a surrogate pair",
+            name,
+            "a text that every engine can hold",
+            "one with a null character or half of a surrogate pair",
         )
     return value
 
@@ -386,9 +386,9 @@ def _not_offered(name: str) -> InvalidArgument:
     offered = [op for op in [*OPERATIONS, "is_not_null"] if hasattr(Cell, op)]
     near = get_close_matches(name, offered, n=1)
     return InvalidArgument(
-        name="a row expression",
-        expected="one of the row-wise operations " + ", ".join(sorted(offered)) + " and operators",
-        given=f"{name!r}",
+        "a row expression",
+        "one of the row-wise operations " + ", ".join(sorted(offered)) + " and operators",
+        f"{name!r}",
         hint=CELL_INSTEAD[name]
         if name in CELL_INSTEAD
         else f"did you mean {near[0]}?"

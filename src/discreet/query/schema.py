@@ -53,8 +53,8 @@ class Type(Enum):
                 return kind
         raise InvalidArgument.of(
             name,
-            value,
             ", ".join(f'"{kind.value}"' for kind in offered[:-1]) + f' or "{offered[-1].value}"',
+            value,
             hint=meant(_ALIASES.get(str(value), str(value)), [k.value for k in offered], '"{}"'),
         )
 
@@ -94,9 +94,9 @@ class Declared:
             return cls(Type.parse(said, name="schema"))
         if not said or not set(said) <= {"type", "domain"}:
             raise InvalidArgument(
-                name="schema",
-                expected='a type, or a dict of "type" and "domain"',
-                given=f"a dict of {', '.join(map(repr, said)) or 'nothing'}",
+                "schema",
+                'a type, or a dict of "type" and "domain"',
+                f"a dict of {', '.join(map(repr, said)) or 'nothing'}",
                 hint='as in dp.table(..., schema={"age": {"type": "integer", "domain": (0, 120)}})',
             )
         kind = said.get("type")
@@ -107,16 +107,12 @@ class Declared:
         if self.domain is None:
             return None
         if not kind.is_number:
-            raise InvalidArgument(
-                name=argument, expected="without a domain, unless it is a number", given=str(kind)
-            )
+            raise InvalidArgument(argument, "without a domain, unless it is a number", str(kind))
         lower, upper = interval(self.domain, name=argument)
         if kind is Type.INTEGER:
             return Domain(max(math.ceil(lower), -(2**63)), min(math.floor(upper), 2**63 - 1))
         if max(abs(lower), abs(upper)) > 10**100:
-            raise InvalidArgument(
-                name=argument, expected="a domain between -1e100 and 1e100", given="a wider one"
-            )
+            raise InvalidArgument(argument, "a domain between -1e100 and 1e100", "a wider one")
         return Domain(float(lower), float(upper))
 
 
@@ -173,8 +169,8 @@ mean "days"?
         names = ", ".join(self.names[:20]) + (", ..." if len(self.names) > 20 else "")
         raise InvalidArgument.of(
             argument,
-            name,
             f"one of {names}",
+            name,
             code="unknown-name",
             hint=self._delimiter_hint() or (f'did you mean "{near[0]}"?' if near else ""),
         )

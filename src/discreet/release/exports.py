@@ -41,9 +41,9 @@ def to_pandas(frame: pa.Table) -> Any:
 
 def _installed(package: str) -> Any:
     missing = InvalidArgument(
-        name=package,
-        expected=f"installed for to_{package}()",
-        given="no such package",
+        package,
+        f"installed for to_{package}()",
+        "no such package",
         hint=f"pip install {package}, or use to_arrow()",
         code="not-installed",
     )

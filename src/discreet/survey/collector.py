@@ -114,9 +114,9 @@ class Collector:
         )
         if not same:
             raise InvalidArgument(
-                name="other",
-                expected="a collector of the same questionnaire, wave and cross tables",
-                given="one that differs",
+                "other",
+                "a collector of the same questionnaire, wave and cross tables",
+                "one that differs",
             )
         common = self._checker.seen.common(other._checker.seen)
         if common or other is self:
@@ -200,14 +200,14 @@ def _read_wave(wave: int | None, waves: int) -> int:
             return 1
         raise InvalidArgument.of(
             "wave",
-            None,
             f"given, from 1 to {waves}",
+            None,
             hint="reports of one person in several waves are not independent, so each wave has "
             "a collector of its own",
         )
     number = integer(wave, name="wave", minimum=1)
     if number > waves:
-        raise InvalidArgument.of("wave", wave, f"from 1 to {waves}, the waves of the questionnaire")
+        raise InvalidArgument.of("wave", f"from 1 to {waves}, the waves of the questionnaire", wave)
     return number
 
 
@@ -216,9 +216,9 @@ def _read_cross(cross: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     for pair in pairs:
         if len(pair) != 2 or pair[0] == pair[1]:
             raise InvalidArgument(
-                name="cross",
-                expected='pairs of two different questions, such as [("age", "smoker")]',
-                given="something else",
+                "cross",
+                'pairs of two different questions, such as [("age", "smoker")]',
+                "something else",
             )
     return [(str(first), str(second)) for first, second in pairs]
 

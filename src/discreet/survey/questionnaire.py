@@ -162,8 +162,8 @@ class Questionnaire:
                 return question
         raise InvalidArgument.unknown(
             "name",
-            name,
             (q.name for q in self.questions[:20]),
+            name,
             hint=meant(str(name), [q.name for q in self.questions], '"{}"'),
         )
 
@@ -285,9 +285,9 @@ def _read_questions(value: object) -> tuple[Question, ...]:
     questions = tuple(value) if isinstance(value, Iterable) else ()
     if not 1 <= len(questions) <= MOST_QUESTIONS:
         raise InvalidArgument(
-            name="questions",
-            expected=f"a list of 1 to {MOST_QUESTIONS} questions",
-            given=f"{len(questions)} of them"
+            "questions",
+            f"a list of 1 to {MOST_QUESTIONS} questions",
+            f"{len(questions)} of them"
             if isinstance(value, Iterable)
             else InvalidArgument.describe_parameter(value),
             hint='as in [YesNo("smoker", "Do you smoke?", truth=0.5)]',
@@ -296,8 +296,8 @@ def _read_questions(value: object) -> tuple[Question, ...]:
         if not isinstance(question, _CLASSES):
             raise InvalidArgument.of(
                 f"questions[{place}]",
-                question,
                 "YesNo, ChooseOne, ChooseAny or Number",
+                question,
                 hint='as in YesNo("smoker", "Do you smoke?", truth=0.5)',
             )
     names = [question.name for question in questions]
@@ -305,9 +305,9 @@ def _read_questions(value: object) -> tuple[Question, ...]:
     for place, column in enumerate(columns):
         if column in columns[:place]:
             raise InvalidArgument(
-                name="questions",
-                expected="named differently, whatever the case of the letters",
-                given=f"{names[columns.index(column)]!r} and {names[place]!r}",
+                "questions",
+                "named differently, whatever the case of the letters",
+                f"{names[columns.index(column)]!r} and {names[place]!r}",
                 hint="give each question a name of its own: it is a column of the reports",
             )
     _check_permanent(questions)
@@ -325,16 +325,16 @@ def _check_permanent(questions: tuple[Question, ...]) -> None:
         first = names.setdefault(question_digest(question), question.name)
         if first != question.name:
             raise InvalidArgument(
-                name="questions",
-                expected="different from each other where they are permanent",
-                given=f"{first!r} and {question.name!r}, which have one answer",
+                "questions",
+                "different from each other where they are permanent",
+                f"{first!r} and {question.name!r}, which have one answer",
             )
 
 
 def _read_waves(value: int) -> int:
     waves = integer(value, name="waves", minimum=1)
     if waves > MOST_WAVES:
-        raise InvalidArgument.of("waves", value, f"at most {MOST_WAVES:,}")
+        raise InvalidArgument.of("waves", f"at most {MOST_WAVES:,}", value)
     return waves
 
 
@@ -343,8 +343,8 @@ def _read_address(value: object) -> str:
         return value
     raise InvalidArgument.of(
         "post",
-        value,
         "an address that begins with https:// (http:// for localhost alone)",
+        value,
         hint="a page from a plain connection can be exchanged for one that does not randomize",
     )
 
@@ -405,9 +405,7 @@ def from_toml(source: str | Path) -> Questionnaire:
         mistake = str(failure) or "nested too deeply"
     else:
         return _questionnaire(table, folder)
-    raise InvalidArgument(
-        name="the questionnaire", expected="TOML", given=f"text with a mistake: {mistake}"
-    )
+    raise InvalidArgument("the questionnaire", "TOML", f"text with a mistake: {mistake}")
 
 
 def _questionnaire(table: dict[str, Any], folder: Path | None) -> Questionnaire:
@@ -415,7 +413,7 @@ def _questionnaire(table: dict[str, Any], folder: Path | None) -> Questionnaire:
     questions = table.pop("question")
     if not isinstance(questions, list) or not all(isinstance(each, dict) for each in questions):
         raise InvalidArgument.of(
-            "question", questions, "a table for each question, each headed [[question]]"
+            "question", "a table for each question, each headed [[question]]", questions
         )
     title = table.pop("title")
     made = [_question(fields, place, folder) for place, fields in enumerate(questions, start=1)]
@@ -428,7 +426,7 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
     kind = KINDS.get(kind_name) if isinstance(kind_name := fields.get("kind"), str) else None
     if kind is None:
         raise InvalidArgument.unknown(
-            f"kind of {where}", kind_name, KINDS, hint=_near(str(kind_name), KINDS)
+            f"kind of {where}", KINDS, kind_name, hint=_near(str(kind_name), KINDS)
         )
     known = list(inspect.signature(kind).parameters)
     files = ["options_file"] if "options" in known else []
@@ -436,9 +434,7 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
     arguments = {key: value for key, value in fields.items() if key != "kind"}
     if {"options", "options_file"} <= arguments.keys():
         raise InvalidArgument(
-            name=f"options of {where}",
-            expected="listed, or in a file",
-            given="both options and options_file",
+            f"options of {where}", "listed, or in a file", "both options and options_file"
         )
     try:
         if "options_file" in arguments:
@@ -460,9 +456,9 @@ def _read_options(value: object, folder: Path | None) -> list[str]:
     """Read options, one per line, from a file in the questionnaire's folder or below it."""
     if folder is None:
         raise InvalidArgument(
-            name="options_file",
-            expected="beside a questionnaire that is read from a file",
-            given="a questionnaire that is read from text",
+            "options_file",
+            "beside a questionnaire that is read from a file",
+            "a questionnaire that is read from text",
             hint="pass the path of the TOML file",
         )
     home = folder.resolve()
@@ -470,8 +466,8 @@ def _read_options(value: object, folder: Path | None) -> list[str]:
     if path == home or not path.is_relative_to(home):
         raise InvalidArgument.of(
             "options_file",
-            value,
             "the name of a file in the questionnaire's folder, or in a folder below it",
+            value,
         )
     lines = _read_file(path, "options_file").split("\n")
     options = [line.rstrip("\r") for line in lines]
@@ -486,7 +482,7 @@ def _read_file(path: Path, name: str) -> str:
         mistake = f"{path.name}, which cannot be read ({failure.strerror})"
     except UnicodeDecodeError:
         mistake = f"{path.name}, which is not"
-    raise InvalidArgument(name=name, expected="a file of text in UTF-8", given=mistake)
+    raise InvalidArgument(name, "a file of text in UTF-8", mistake)
 
 
 def _check_keys(
@@ -495,7 +491,7 @@ def _check_keys(
     known = list(known)
     for key in table:
         if key not in known:
-            raise InvalidArgument.unknown(f"a key of {where}", key, known, hint=_near(key, known))
+            raise InvalidArgument.unknown(f"a key of {where}", known, key, hint=_near(key, known))
     for key in needed:
         if key not in table:
             hint = "add a table [[question]]" if key == "question" else f"add {key} = ..."

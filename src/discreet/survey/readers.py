@@ -323,8 +323,8 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     if problem:
         raise InvalidArgument.of(
             "source",
-            path.name,
             "a Parquet file that can be opened",
+            path.name,
             hint="it may be truncated: a Parquet file is complete only with its last bytes",
         )
     with file:
@@ -362,9 +362,9 @@ def read_arrays(table: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Ba
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise InvalidArgument(
-            name="source",
-            expected="columns of equal length",
-            given=f"lengths from {min(lengths):,} to {max(lengths):,}",
+            "source",
+            "columns of equal length",
+            f"lengths from {min(lengths):,} to {max(lengths):,}",
         )
     rows = max(lengths, default=0)
     for start in range(0, rows, ROWS):
@@ -384,9 +384,7 @@ def _column(values: Any) -> Any:
     array = np.asarray(values)
     if array.ndim == 0:
         raise InvalidArgument(
-            name="source",
-            expected="columns, or one report of single values",
-            given="a mixture of both",
+            "source", "columns, or one report of single values", "a mixture of both"
         )
     return array
 
@@ -437,7 +435,7 @@ def read_batches(source: Source, names: tuple[str, ...]) -> Iterator[Batch]:
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         return _read_items(source, names)
     raise InvalidArgument.of_data(
-        "source", source, "a path, an iterable of reports, a table or a dict of columns"
+        "source", "a path, an iterable of reports, a table or a dict of columns", source
     )
 
 
@@ -459,7 +457,7 @@ def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
         raise InvalidArgument.of(
-            "source", path.name, "a file whose name ends in " + ", ".join(_ENDINGS)
+            "source", "a file whose name ends in " + ", ".join(_ENDINGS), path.name
         )
     try:
         with open(path, "rb") as file:
@@ -468,8 +466,8 @@ def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     except OSError as failure:
         raise InvalidArgument.of(
             "source",
-            str(path),
             "a file that can be opened",
+            str(path),
             hint=f"check the path and its permissions ({failure.strerror})",
         ) from None
     if ending == ".parquet":

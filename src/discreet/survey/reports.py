@@ -147,10 +147,10 @@ def write(reports: Reports, path: str | Path) -> Path:
     writer = _WRITERS.get(target.suffix.lower())
     if writer is None:
         raise InvalidArgument.of(
-            "path", str(path), "a file name that ends with " + ", ".join(_WRITERS)
+            "path", "a file name that ends with " + ", ".join(_WRITERS), str(path)
         )
     if not target.parent.is_dir():
-        raise InvalidArgument.of("path", str(path), "a file in a folder that is there")
+        raise InvalidArgument.of("path", "a file in a folder that is there", str(path))
     if target.exists():
         raise Refused(
             f"{target.name} is there already, and reports cannot be drawn again without revealing "

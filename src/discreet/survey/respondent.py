@@ -98,9 +98,9 @@ def respond_many(
     lengths = {len(column) for column in truths.values()}
     if len(lengths) > 1 or 0 in lengths:
         raise InvalidArgument(
-            name="columns",
-            expected="of the same length, with an entry for each person",
-            given=" and ".join(f"{length:,}" for length in sorted(lengths)) + " entries",
+            "columns",
+            "of the same length, with an entry for each person",
+            " and ".join(f"{length:,}" for length in sorted(lengths)) + " entries",
         )
     (people,) = lengths
     kept = _permanent_columns(form, wave, before, people)
@@ -127,13 +127,11 @@ def _permanent_columns(
     if not isinstance(before, Reports) or (before.survey, len(before)) != (form.digest, people):
         raise InvalidArgument.of_data(
             "before",
-            before,
             "the reports of the same people to this questionnaire, in the same order",
+            before,
         )
     if before.wave >= wave:
-        raise InvalidArgument(
-            name="before", expected=f"of a wave before {wave}", given=f"wave {before.wave}"
-        )
+        raise InvalidArgument("before", f"of a wave before {wave}", f"wave {before.wave}")
     return {name: before.answers[name] for name in permanent}
 
 
@@ -151,22 +149,22 @@ def _by_name(columns: Any) -> Any:
 def _check_names(form: Questionnaire, answers: object, *, what: str) -> None:
     """Check that every question is answered, and nothing else."""
     if not isinstance(answers, Mapping):
-        raise InvalidArgument.of_data(what, answers, "a dict with an entry for each question")
+        raise InvalidArgument.of_data(what, "a dict with an entry for each question", answers)
     names = [q.name for q in form.questions]
     missing = [name for name in names if name not in answers or answers[name] is None]
     if missing:
         raise InvalidArgument(
-            name=what,
-            expected="complete: to leave a question out would be an answer that nothing hides",
-            given=f"none for {', '.join(missing[:10])}",
+            what,
+            "complete: to leave a question out would be an answer that nothing hides",
+            f"none for {', '.join(missing[:10])}",
             hint=_meant(answers, missing)
             or 'where people may decline, give the question an option "prefer not to say"',
         )
     if len(answers) > len(names):
         raise InvalidArgument(
-            name=what,
-            expected=f"about {', '.join(names[:20])}",
-            given=f"{len(answers) - len(names)} more",
+            what,
+            f"about {', '.join(names[:20])}",
+            f"{len(answers) - len(names)} more",
             hint=_meant(answers, names),
         )
 
@@ -222,7 +220,7 @@ class Memory:
     @spelled
     def __init__(self, path: str | Path) -> None:
         if not isinstance(path, str | Path) or not str(path):
-            raise InvalidArgument.of("path", path, "where the file is, or shall be")
+            raise InvalidArgument.of("path", "where the file is, or shall be", path)
         # Through a link, or after a change of folder, it is still the same memory.
         try:
             self.path = Path(path).resolve()
@@ -230,7 +228,7 @@ class Memory:
             pass
         else:
             return
-        raise InvalidArgument.of("path", str(path), "a path that leads to a file")
+        raise InvalidArgument.of("path", "a path that leads to a file", str(path))
 
     def __repr__(self) -> str:
         return f"Memory({str(self.path)!r})"
@@ -307,9 +305,9 @@ class Memory:
         else:
             return
         raise InvalidArgument(
-            name="memory",
-            expected="a file that can be read and written",
-            given=f"{self.path.name}, which cannot be ({reason})",
+            "memory",
+            "a file that can be read and written",
+            f"{self.path.name}, which cannot be ({reason})",
             hint=hint,
         )
 

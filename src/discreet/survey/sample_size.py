@@ -68,7 +68,7 @@ def plan(
     """
     width = positive(half_width, name="half_width")
     if width >= Fraction(1, 2):
-        raise InvalidArgument.of("half_width", half_width, "below 1/2 (0.01 is one point)")
+        raise InvalidArgument.of("half_width", "below 1/2 (0.01 is one point)", half_width)
     made = SurveyPlan(
         asked,
         float(width),
@@ -199,7 +199,7 @@ def _with_epsilon(question: Any, factor: Fraction) -> Any:
 def _read_share(value: Number) -> float:
     share = number(value, name="share")
     if not 0 <= share <= 1:
-        raise InvalidArgument.of("share", value, "from 0 to 1")
+        raise InvalidArgument.of("share", "from 0 to 1", value)
     return float(share)
 
 

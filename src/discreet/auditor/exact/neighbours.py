@@ -684,8 +684,8 @@ def plan(mechanism: Any, claim: Guarantee) -> NeighbourPlan:
             return _sampled(mechanism, inputs, claim)
     raise InvalidArgument.of(
         "pairs",
-        None,
         "given, since the mechanism does not say what its neighbours look like",
+        None,
         hint=Phrase("list some neighbouring inputs, such as {pairs=[(0, 1)]}"),
     )
 

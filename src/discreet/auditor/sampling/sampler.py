@@ -87,9 +87,9 @@ class Sampler:
             raise BatchRaised from None
         if not hasattr(outputs, "__len__") or len(outputs) != size:
             raise InvalidArgument(
-                name="run",
-                expected=Phrase("with {batched=True}, n outputs along the first axis for size=n"),
-                given=Phrase("{} for {}", str(len(outputs)), Argument("size", size))
+                "run",
+                Phrase("with {batched=True}, n outputs along the first axis for size=n"),
+                Phrase("{} for {}", str(len(outputs)), Argument("size", size))
                 if hasattr(outputs, "__len__")
                 else "one",
                 hint="leave batched out for a function that returns one output",

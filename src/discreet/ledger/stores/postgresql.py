@@ -160,17 +160,17 @@ def _read(url: str) -> sa.URL:
         read = None
     if read is None or not read.drivername.startswith("postgres"):
         raise InvalidArgument(
-            name="ledger",
-            expected="a path, or an address such as postgresql://user@host/database",
-            given="another address",
+            "ledger",
+            "a path, or an address such as postgresql://user@host/database",
+            "another address",
         )
     try:
         import psycopg  # noqa: F401
     except ImportError:
         raise InvalidArgument(
-            name="ledger",
-            expected="a path where the driver of PostgreSQL is not installed",
-            given="the address of a PostgreSQL",
+            "ledger",
+            "a path where the driver of PostgreSQL is not installed",
+            "the address of a PostgreSQL",
             hint="pip install 'discreet[postgres]'",
             code="not-installed",
         ) from None

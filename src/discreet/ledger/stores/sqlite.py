@@ -112,9 +112,9 @@ class SqliteStore:
         journal, head = _is_there(self.path), self._head.path.exists()
         if self.path.is_dir():
             raise InvalidArgument(
-                name="ledger",
-                expected="the path of a file",
-                given="that of a folder",
+                "ledger",
+                "the path of a file",
+                "that of a folder",
                 hint=Phrase('name a file in it, as in {ledger="people.ledger"}'),
             )
         if journal and not head:
@@ -123,9 +123,9 @@ class SqliteStore:
             raise self._none("there is none")
         if not self.path.parent.is_dir():
             raise InvalidArgument(
-                name="ledger",
-                expected="in a folder that exists",
-                given=self.name,
+                "ledger",
+                "in a folder that exists",
+                self.name,
                 hint="make the folder first, if the path is right",
             )
         with self._head.locked(create=create) as file:

@@ -279,9 +279,7 @@ def no_ledger(expected: str, given: str) -> InvalidArgument:
         "pass {create=True} to start one. If there was one, restore it: starting anew would "
         "forget what was spent"
     )
-    return InvalidArgument(
-        name="ledger", expected=expected, given=given, hint=start, code="not-found"
-    )
+    return InvalidArgument("ledger", expected, given, hint=start, code="not-found")
 
 
 def check_version(transaction: Transaction, name: str) -> None:

@@ -119,7 +119,7 @@ def read_weight(weight: Number) -> Fraction:
 def read_column(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tuple[Typed, str]:
     """A column or row expression, typed, and what to call it."""
     if isinstance(column, Typed):
-        raise InvalidArgument(name=name, expected="asked once", given="a resolved column")
+        raise InvalidArgument(name, "asked once", "a resolved column")
     expression = build(column, schema, argument=f"column of {name}")
     return typed(expression, schema), in_words(expression)
 
@@ -133,9 +133,9 @@ def read_number(column: ColumnLike | Typed, schema: Schema, *, name: str) -> tup
         value = as_type(value, Type.REAL)
     if not value.type.is_number:
         raise InvalidArgument(
-            name=f"{name} of {label}",
-            expected="a column of numbers",
-            given=str(value.type),
+            f"{name} of {label}",
+            "a column of numbers",
+            str(value.type),
             hint=Phrase(
                 "{} needs none; text that holds numbers is read by {}",
                 Idiom.COUNT,
@@ -160,9 +160,7 @@ def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fra
     lower, upper = interval(bounds, name="bounds")
     if max(abs(lower), abs(upper)) > 10**100 or (upper - lower) * 10**100 < 1:
         raise InvalidArgument(
-            name="bounds",
-            expected="between -1e100 and 1e100, and at least 1e-100 apart",
-            given="others",
+            "bounds", "between -1e100 and 1e100, and at least 1e-100 apart", "others"
         )
     return lower, upper
 
@@ -265,19 +263,17 @@ def read_listed(
     kinds = {literal_type(one) for one in values}
     if len(kinds) != 1 or not kinds <= set(KEY_TYPES):
         raise InvalidArgument(
-            name=name,
-            expected="a list of booleans, integers, texts or dates, all of one type",
-            given=" and ".join(sorted(map(str, kinds))) or "an empty list",
+            name,
+            "a list of booleans, integers, texts or dates, all of one type",
+            " and ".join(sorted(map(str, kinds))) or "an empty list",
             hint="list what can occur: it may not be taken from the data",
         )
     if len(set(values)) != len(values):
-        raise InvalidArgument(name=name, expected="distinct", given="a list with a value twice")
+        raise InvalidArgument(name, "distinct", "a list with a value twice")
     (kind,) = kinds
     value = as_type(value, kind) if value.type is Type.RAW else value
     if value.type is not kind:
-        raise InvalidArgument(
-            name=name, expected=f"of the column's type, {value.type}", given=str(kind)
-        )
+        raise InvalidArgument(name, f"of the column's type, {value.type}", str(kind))
     return value, values
 
 

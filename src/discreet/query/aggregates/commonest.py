@@ -46,7 +46,7 @@ class Commonest:
         value, label = read_column(self.column, schema, name="top_k")
         value, candidates = read_listed(value, self.candidates, name="candidates")
         if self.k > len(candidates):
-            raise InvalidArgument.of("k", self.k, f"at most the {len(candidates)} candidates")
+            raise InvalidArgument.of("k", f"at most the {len(candidates)} candidates", self.k)
         return replace(self, column=value, label=label, candidates=candidates)
 
     @property
@@ -115,7 +115,7 @@ def top_k(
     3
     """
     if isinstance(candidates, str) or not isinstance(candidates, Sequence):
-        raise InvalidArgument.of("candidates", candidates, "a list of values")
+        raise InvalidArgument.of("candidates", "a list of values", candidates)
     values = taken(candidates, VALUES, name="candidates", what="values", hint="list fewer")
     most = integer(k, name="k", minimum=1)
     check(most, CHOICES, name="k", what="choices", hint="a histogram counts all categories")

@@ -128,9 +128,9 @@ def histogram(
     """
     if (edges is None) == (categories is None):
         raise InvalidArgument(
-            name="edges or categories",
-            expected="given, and only one of them",
-            given="none" if edges is None else "both",
+            "edges or categories",
+            "given, and only one of them",
+            "none" if edges is None else "both",
             hint=Phrase(
                 "say where the bins are, as in {edges=[0, 18, 65]}: they may not be taken from the "
                 "data"
@@ -152,8 +152,8 @@ def histogram(
 
 def _not_edges(given: str) -> InvalidArgument:
     return InvalidArgument(
-        name="edges",
-        expected="at least two rising numbers of at most 1e100",
-        given=given,
+        "edges",
+        "at least two rising numbers of at most 1e100",
+        given,
         hint=Phrase("as in {}", Idiom.EDGES),
     )

@@ -129,8 +129,8 @@ def read_about(about: object) -> About:
     if about not in get_args(About):
         raise InvalidArgument.of(
             "about",
-            about,
             '"population" or "respondents"',
+            about,
             hint="population: those the respondents were drawn from; respondents: these people",
         )
     return about  # type: ignore[return-value]  # one of the two, as just checked

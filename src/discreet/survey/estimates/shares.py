@@ -73,8 +73,8 @@ class Shares:
             known = ", ".join(self.labels[:20])
             raise InvalidArgument.of(
                 "label",
-                label,
                 f"one of {known}" + (", …" if len(self.labels) > 20 else ""),
+                label,
                 hint=meant(str(label), self.labels, '"{}"'),
             )
         at = places[0]

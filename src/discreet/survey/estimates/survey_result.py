@@ -48,8 +48,8 @@ class SurveyResult:
         if name not in self.estimates:
             raise InvalidArgument.unknown(
                 "name",
-                name,
                 list(self.estimates)[:20],
+                name,
                 hint=meant(str(name), self.estimates, '"{}"'),
             )
         return self.estimates[name]
@@ -63,8 +63,8 @@ class SurveyResult:
             known = ", ".join(f"({a!r}, {b!r})" for a, b in self.tables) or "none"
             raise InvalidArgument.of(
                 "cross",
-                f"{first}, {second}",
                 f"a pair that the collector counted: {known}",
+                f"{first}, {second}",
                 hint=f'say so beforehand: Collector(form, cross=[("{first}", "{second}")])',
             )
         return self.tables[first, second]

@@ -85,8 +85,8 @@ class ChooseAny:
         if mechanism == "unary" and self.most is None:
             raise InvalidArgument.of(
                 "most",
-                None,
                 "said where the mechanism is unary",
+                None,
                 hint="its noise grows with the number of ticks a person may make",
             )
         _ = self.randomizer  # a promise that cannot be kept is refused here
@@ -184,7 +184,7 @@ class ChooseAny:
 def _read_ticks(value: object) -> tuple[str, ...]:
     options = read_options(value)
     if isinstance(options, int) or len(options) > MOST_TICKS:
-        raise InvalidArgument.of("options", value, f"a list of at most {MOST_TICKS:,} texts")
+        raise InvalidArgument.of("options", f"a list of at most {MOST_TICKS:,} texts", value)
     return options
 
 
@@ -195,8 +195,8 @@ def _read_most(value: int | None, count: int) -> int | None:
     if most > count:
         raise InvalidArgument.of(
             "most",
-            value,
             f"at most {count}, the number of options",
+            value,
             hint="leave it out where all of them may be ticked",
         )
     return most

@@ -88,8 +88,8 @@ class ChooseOne:
         if self.truth is not None and mechanism not in ("best", "response"):
             raise InvalidArgument.of(
                 "truth",
-                mechanism,
                 Phrase('with {mechanism="response"}, whose chance it is'),
+                mechanism,
                 hint=Phrase("say {epsilon=} for another mechanism"),
             )
         _ = self.randomizer  # a promise that cannot be kept is refused here

@@ -93,9 +93,9 @@ def read_name(value: object) -> str:
     if not named or str(value).lower() in RESERVED:
         raise InvalidArgument.of(
             "name",
-            value,
             f"a letter and then letters, digits or _, at most {LONGEST_NAME} of them, and "
             f"none of {', '.join(RESERVED)}, which every report has already",
+            value,
             hint='as in "smoker" or "town_2"',
         )
     return str(value)
@@ -107,8 +107,8 @@ def read_text(value: object, *, name: str) -> str:
         return value
     raise InvalidArgument.of(
         name,
-        value,
         f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it",
+        value,
         hint=_what_is_wrong(value) if isinstance(value, str) else "write it in quotes",
     )
 
@@ -128,8 +128,8 @@ def check_form(form: Any) -> Any:
         return form
     raise InvalidArgument.of_data(
         "questionnaire",
-        form,
         "a Questionnaire",
+        form,
         hint='it comes first; read one from a file with Questionnaire.from_toml("health.toml")',
     )
 
@@ -140,8 +140,8 @@ def read_wave(form: Any, value: int) -> int:
     if wave > form.waves:
         raise InvalidArgument.of(
             "wave",
-            value,
             f"at most {form.waves}, for which the promise was made",
+            value,
             hint=Phrase("more waves reveal more: {} before anybody answers", Idiom.WAVES),
         )
     return wave
@@ -157,8 +157,8 @@ def read_options(value: object) -> tuple[str, ...] | int:
         if isinstance(value, str) and not value.strip().isdecimal():
             raise InvalidArgument.of(
                 "options",
-                value,
                 "a list of texts, or a number of options",
+                value,
                 hint='as in ["north", "south"]',
             )
         count = integer(value, name="options", minimum=2)
@@ -173,9 +173,9 @@ def read_options(value: object) -> tuple[str, ...] | int:
         seen: set[str] = set()
         twice = next(option for option in options if option in seen or seen.add(option))  # type: ignore[func-returns-value]
         raise InvalidArgument(
-            name="options",
-            expected="different from each other",
-            given=Phrase("{} twice", InvalidArgument.describe_parameter(twice)),
+            "options",
+            "different from each other",
+            Phrase("{} twice", InvalidArgument.describe_parameter(twice)),
             hint="list each option once",
         )
     return options
@@ -184,9 +184,9 @@ def read_options(value: object) -> tuple[str, ...] | int:
 def _check_count(count: int) -> None:
     if not 2 <= count <= MOST_OPTIONS:
         raise InvalidArgument(
-            name="options",
-            expected=f"between 2 and {MOST_OPTIONS:,} of them",
-            given=f"{count:,}",
+            "options",
+            f"between 2 and {MOST_OPTIONS:,} of them",
+            f"{count:,}",
             hint="a single thing to tick is a yes/no question"
             if count == 1
             else 'as in ["north", "south"]',
@@ -214,7 +214,7 @@ def read_mechanism(value: object, known: tuple[str, ...]) -> str:
     """Read the name of a mechanism."""
     if value not in known:
         raise InvalidArgument.unknown(
-            "mechanism", value, known, hint='"best" has the least variance'
+            "mechanism", known, value, hint='"best" has the least variance'
         )
     return str(value)
 
@@ -255,7 +255,7 @@ def read_promise(
     """
     exactly_one(epsilon=epsilon, truth=truth)
     if not isinstance(permanent, bool):
-        raise InvalidArgument.of("permanent", permanent, Idiom.TRUTH)
+        raise InvalidArgument.of("permanent", Idiom.TRUTH, permanent)
     return Promise(
         epsilon=None if epsilon is None else positive(epsilon, name="epsilon"),
         truth=None if truth is None else probability(truth, name="truth"),
@@ -321,7 +321,7 @@ def wrong(expected: str, *, answer: object = None, hint: str = "") -> InvalidArg
     given = "something else"
     if answer is not None:
         given = f"{InvalidArgument.describe_data(answer)} that is not; it is not repeated here"
-    return InvalidArgument(name="answer", expected=expected, given=given, hint=hint)
+    return InvalidArgument("answer", expected, given, hint=hint)
 
 
 def wrong_rows(expected: str, astray: NDArray[np.bool_]) -> InvalidArgument:
@@ -329,7 +329,7 @@ def wrong_rows(expected: str, astray: NDArray[np.bool_]) -> InvalidArgument:
     first, count = int(astray.argmax()), int(astray.sum())
     more = f", and {count - 1:,} more" if count > 1 else ""
     given = f"something else at place {first:,}, counted from 0{more}"
-    return InvalidArgument(name="answer", expected=expected, given=given)
+    return InvalidArgument("answer", expected, given)
 
 
 def named(options: Sequence[str]) -> str:

@@ -142,7 +142,7 @@ class Levels:
         n = int(counts.sum())
         if n < 2:
             given = f"{n} of them"
-            raise InvalidArgument(name="counts", expected="of at least two reports", given=given)
+            raise InvalidArgument("counts", "of at least two reports", given)
         each = self.contributions()
         mean = float(counts @ each) / n
         spread = float(counts @ (each - mean) ** 2) / (n - 1)

@@ -99,8 +99,8 @@ def least_noise(loss: Loss, epsilon: Fraction, *, none: int) -> int:
     if enough == none:
         raise InvalidArgument.of(
             "epsilon",
-            epsilon,
             "large enough that some T/2^53 tells answers apart",
+            epsilon,
             hint="so little loss means that reports say nothing; take 1e-9 or more",
         )
     return enough
@@ -183,14 +183,14 @@ def _column(values: ArrayLike, bound: int, name: str) -> NDArray[Any]:
         return np.empty(0, np.int64)  # an empty list has no useful dtype
     if column.ndim != 1 or column.dtype.kind not in "biu":
         expected = f"one column of integers from 0 to {bound - 1}"
-        raise InvalidArgument.of_data(name, values, expected)
+        raise InvalidArgument.of_data(name, expected, values)
     return column
 
 
 def _within(part: NDArray[Any], bound: int, name: str) -> None:
     if not 0 <= part.min() <= part.max() < bound:
         expected = f"integers from 0 to {bound - 1}"
-        raise InvalidArgument(name=name, expected=expected, given="others too")
+        raise InvalidArgument(name, expected, "others too")
 
 
 def read_sets(values: ArrayLike, items: int, most: int) -> NDArray[np.bool_]:
@@ -198,10 +198,10 @@ def read_sets(values: ArrayLike, items: int, most: int) -> NDArray[np.bool_]:
     rows = np.asarray(values)
     if rows.shape[1:] != (items,) or rows.dtype != np.bool_:
         expected = f"bools, {items} in a row"
-        raise InvalidArgument.of_data("truths", values, expected)
+        raise InvalidArgument.of_data("truths", expected, values)
     if most < items and rows.size and np.count_nonzero(rows, axis=1).max() > most:
         expected = f"rows with at most {most} items chosen"
-        raise InvalidArgument(name="truths", expected=expected, given="others too")
+        raise InvalidArgument("truths", expected, "others too")
     return rows
 
 
@@ -212,10 +212,10 @@ def count_bits(values: ArrayLike, items: int, *, least: int) -> NDArray[np.int64
     """
     rows = np.asarray(values)
     if rows.shape[1:] != (items,) or rows.dtype.kind not in "biu":
-        raise InvalidArgument.of_data("reports", values, f"bits, {items} in a row")
+        raise InvalidArgument.of_data("reports", f"bits, {items} in a row", values)
     if rows.size and not least <= rows.min() <= rows.max() <= 1:
         expected = f"bits from {least} to 1"
-        raise InvalidArgument(name="reports", expected=expected, given="others too")
+        raise InvalidArgument("reports", expected, "others too")
     total = np.zeros((2, items), np.int64)
     at_once = max(1, _AT_ONCE // items)
     for start in range(0, len(rows), at_once):
@@ -239,8 +239,8 @@ def writable(outcomes: int) -> None:
     """Refuse to write down the law of too many outcomes."""
     if outcomes > MOST_OUTCOMES:
         raise InvalidArgument(
-            name="law",
-            expected=f"asked for where there are at most {MOST_OUTCOMES} reports",
-            given=f"{outcomes} of them",
+            "law",
+            f"asked for where there are at most {MOST_OUTCOMES} reports",
+            f"{outcomes} of them",
             hint="look at the same randomizer with fewer categories",
         )

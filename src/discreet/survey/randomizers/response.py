@@ -161,7 +161,7 @@ def _step_of_truth(q: Fraction, none: int) -> int:
     step = -((q.numerator - q.denominator) * none // q.denominator)
     if step == none:
         raise InvalidArgument.of(
-            "truth", q, "at least 2^-52", hint="so little truth means that reports say nothing"
+            "truth", "at least 2^-52", q, hint="so little truth means that reports say nothing"
         )
     return step
 
