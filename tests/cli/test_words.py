@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from discreet.cli.failures import SHELL
-from discreet.errors import InvalidArgument, Phrase
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from tests.cli.conftest import Run
 
 RELEASE = ("release", "people.csv", "--unit", "person", "--count")
@@ -157,6 +157,12 @@ def test_the_wrong_half_of_a_key_is_said_to_be_so(run: Run, ledger: str) -> None
         private = run(*asked, "--public-key", "k")
         assert private.code == 2
         assert "the public one is in k.pub" in private.err
+
+
+def test_every_idiom_has_words_of_the_shell() -> None:
+    """Catches an idiom that was added for Python alone."""
+    for idiom in Idiom:
+        assert not PYTHON.search(SHELL(idiom).replace("--claim epsilon=1", "")), idiom
 
 
 def test_values_in_quotes_are_options() -> None:

@@ -413,7 +413,7 @@ _NOTHING = "who types options knows nothing of None"
 IMPROVED: dict[tuple[str, str], tuple[str, str]] = {
     ('dp.table([{"a": 1}])', "shell"): (
         "--schema must be given for a list of records, which has no types of its own, got nothing; "
-        'as in --schema {"ward": "text", "days": "integer"}',
+        "as in --schema ward=text --schema days=integer",
         _NOTHING,
     ),
     ('visits.group_by(keys=["a"])', "shell"): (

@@ -114,6 +114,8 @@ class _Shell(Words):
         option = _option(one.name)
         if one.value is None or one.value is True:
             return option
+        if isinstance(one.value, dict):
+            return " ".join(f"{option} {key}={value}" for key, value in one.value.items())
         return f"{option} {self.literal(one.value)}"
 
     def literal(self, value: errors.Value) -> str:
