@@ -259,8 +259,8 @@ def _without(told: dict[str, Any] | None) -> Iterator[Statement]:
     else:
         charged = Phrase(
             "that record {} of ledger {} holds this charge: give {ledger=} to look it up",
-            told["record"],
-            told["id"],
+            str(told["record"]),
+            str(told["id"]),
         )
         asked += "; a ledger can tell"
     yield Statement("trusted", charged)
