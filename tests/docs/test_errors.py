@@ -460,6 +460,11 @@ IMPROVED: dict[tuple[str, str], tuple[str, str]] = {
         "first, as in dp.Laplace(sensitivity=1, epsilon=1)",
         _CALL,
     ),
+    ('kind = "Yes"; name = "a"; text = "A?"; truth = 0.5', "toml"): (
+        "health.toml: kind of question 1 (a) must be one of yes_no, choose_one, choose_any, "
+        "number, got 'Yes'; did you mean yes_no?",
+        "capital letters do not hide what was meant",
+    ),
     ('kind = "number"; name = "a"; text = "A?"; bounds = 9; epsilon = 1', "toml"): (
         "health.toml, question 1 (a): bounds must be a pair [lower, upper] with lower below upper, "
         "got 9; as in bounds = [0, 30]",

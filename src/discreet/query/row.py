@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.hints import spelled
+from discreet.hints import meant, spelled
 from discreet.query.expressions import (
     LARGEST_REAL,
     OPERATIONS,
@@ -384,14 +383,11 @@ def _text(value: str, name: str) -> str:
 
 def _not_offered(name: str) -> InvalidArgument:
     offered = [op for op in [*OPERATIONS, "is_not_null"] if hasattr(Cell, op)]
-    near = get_close_matches(name, offered, n=1)
     return InvalidArgument(
         "a row expression",
         "one of the row-wise operations " + ", ".join(sorted(offered)) + " and operators",
         f"{name!r}",
-        hint=CELL_INSTEAD[name]
-        if name in CELL_INSTEAD
-        else f"did you mean {near[0]}?"
-        if near
-        else "only operations that look at one row and cannot fail are offered",
+        hint=CELL_INSTEAD.get(name)
+        or meant(name, offered)
+        or "only operations that look at one row and cannot fail are offered",
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
 
@@ -165,14 +164,13 @@ mean "days"?
         for field in self.fields:
             if field.name == name:
                 return field
-        near = get_close_matches(str(name), self.names, n=1)
         names = ", ".join(self.names[:20]) + (", ..." if len(self.names) > 20 else "")
         raise InvalidArgument.of(
             argument,
             f"one of {names}",
             name,
             code="unknown-name",
-            hint=self._delimiter_hint() or (f'did you mean "{near[0]}"?' if near else ""),
+            hint=self._delimiter_hint() or meant(str(name), self.names, '"{}"'),
         )
 
     def _delimiter_hint(self) -> str:

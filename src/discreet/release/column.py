@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 from uuid import uuid4
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError, InvalidArgument
+from discreet.hints import meant
 from discreet.lazy import cached_property
 from discreet.release.propagation import (
     FINE,
@@ -104,12 +104,12 @@ def named(
     there = {column.name: column for column in columns if column.role == role}
     if isinstance(name, str) and name in there:
         return there[name]
-    near = get_close_matches(name, there, n=1) if isinstance(name, str) else []
     raise InvalidArgument.of(
         argument,
         f"one of {', '.join(there)}" if there else f"left out: there is no {role} column",
         name,
-        hint=f'did you mean "{near[0]}"?' if near else "",
+        hint=meant(str(name), there, '"{}"'),
+        code="unknown-name",
     )
 
 

@@ -29,7 +29,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -426,7 +425,7 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
     kind = KINDS.get(kind_name) if isinstance(kind_name := fields.get("kind"), str) else None
     if kind is None:
         raise InvalidArgument.unknown(
-            f"kind of {where}", KINDS, kind_name, hint=_near(str(kind_name), KINDS)
+            f"kind of {where}", KINDS, kind_name, hint=meant(str(kind_name), KINDS)
         )
     known = list(inspect.signature(kind).parameters)
     files = ["options_file"] if "options" in known else []
@@ -491,17 +490,12 @@ def _check_keys(
     known = list(known)
     for key in table:
         if key not in known:
-            raise InvalidArgument.unknown(f"a key of {where}", known, key, hint=_near(key, known))
+            raise InvalidArgument.unknown(f"a key of {where}", known, key, hint=meant(key, known))
     for key in needed:
         if key not in table:
             hint = "add a table [[question]]" if key == "question" else f"add {key} = ..."
             expected = f"there, in {where}"
             raise InvalidArgument.missing(key, expected, hint=hint)
-
-
-def _near(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, list(known), n=1)
-    return f"did you mean {near[0]}?" if near else ""
 
 
 # -- values as TOML text, so that reading gives the same value again -------------------------------
