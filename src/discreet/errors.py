@@ -258,7 +258,7 @@ class DiscreetError(Exception):
             self.code = code
 
     def sentence(self, words: Words) -> str:
-        """The message in the words of a front end."""
+        """The message in the ``words`` of a front end."""
         told, remedy = words(self.args[0]), words(self.remedy)
         if not remedy:
             return told
@@ -306,7 +306,8 @@ class InvalidArgument(DiscreetError, ValueError):
         hint: str = "",
         code: Code = "invalid-argument",
     ) -> InvalidArgument:
-        """A parameter that is wrong, which is shown.
+        """The parameter ``name`` is not as ``expected``: its ``value`` is shown, and ``hint`` says
+        what to do. A ``code`` is given where a program may want to know more.
 
         >>> str(InvalidArgument.of("epsilon", "above 0", -1))
         'epsilon must be above 0, got -1 (int)'
@@ -316,30 +317,32 @@ class InvalidArgument(DiscreetError, ValueError):
 
     @classmethod
     def of_data(cls, name: str, expected: str, value: object, *, hint: str = "") -> InvalidArgument:
-        """Something that may hold records, of which the type is shown."""
+        """The same for a ``value`` that may hold records: only its type is shown, with ``name``,
+        ``expected`` and ``hint``."""
         return cls(name, expected, cls.describe_data(value), hint=hint)
 
     @classmethod
     def missing(cls, name: str, expected: str = "given", *, hint: str = "") -> InvalidArgument:
-        """Something that has to be said."""
+        """The parameter ``name`` has to be given, as ``expected`` and ``hint`` say."""
         return cls(name, expected, "nothing", hint=hint, code="missing-argument")
 
     @classmethod
     def conflict(
         cls, name: str, expected: str = "one of them", given: str = "both", *, hint: str = ""
     ) -> InvalidArgument:
-        """Things that exclude each other, or one of them without the other."""
+        """Parameters, in ``name``, that exclude each other, or one of them ``given`` without the
+        other; ``expected`` and ``hint`` say what would do."""
         return cls(name, expected, given, hint=hint, code="conflicting-arguments")
 
     @classmethod
     def unknown(
         cls, name: str, known: Iterable[str], value: object, *, hint: str = ""
     ) -> InvalidArgument:
-        """A name that is none of those that are known."""
+        """The ``value`` of ``name`` is none of the ``known``; ``hint`` may say which was meant."""
         return cls.of(name, f"one of {', '.join(known)}", value, hint=hint, code="unknown-name")
 
     def about(self, name: str, *, hint: str = "") -> InvalidArgument:
-        """The same about something else, as the caller knows it, or with advice of theirs."""
+        """The same about ``name``, as a caller knows it, or with a ``hint`` of theirs."""
         hint = hint or self.hint
         other = InvalidArgument(name, self.expected, self.given, hint=hint, code=self.code)
         for note in getattr(self, "__notes__", ()):
@@ -347,7 +350,7 @@ class InvalidArgument(DiscreetError, ValueError):
         return other
 
     def sentence(self, words: Words) -> str:
-        """What must be what, what it was, and what to do."""
+        """What must be what, what it was, and what to do, in these ``words``."""
         name = words.parameter(self.name)
         told = f"{name} must be {words(self.expected)}, got {words(self.given)}"
         return f"{told}; {hint}" if (hint := words(self.hint)) else told
@@ -424,7 +427,7 @@ class BudgetExceeded(Refused):
         self.account = account
 
     def sentence(self, words: Words) -> str:
-        """The same in all front ends: it names no argument."""
+        """The same in all ``words``: it names no argument."""
         rest = "" if self.left is None else f", so {self.left} is left"
         whose = "" if self.account is None else f" ({self.account})"
         return (
