@@ -97,6 +97,7 @@ def unknown_dataset(there: list[Account], given: str | None = None) -> InvalidAr
         f"one of {names}" if there else "a dataset of this ledger, which has none",
         "nothing" if given is None else InvalidArgument.describe_parameter(given),
         hint="" if there else "add one: discreet ledger create LEDGER --dataset NAME --epsilon 3",
+        code="missing-argument" if given is None else "unknown-name",
     )
 
 

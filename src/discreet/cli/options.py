@@ -194,6 +194,7 @@ class SpendOptions:
                 "the spend",
                 "given as --epsilon, --epsilon and --delta, --rho, --mu or --error",
                 "nothing" if self.delta is None else "--delta alone",
+                code="missing-argument",
                 hint="say how much privacy the answer may cost, as in --epsilon 0.5",
             )
         return {**_checked(amounts), "error": self._error(), "group_size": self.group_size}

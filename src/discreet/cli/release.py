@@ -351,6 +351,7 @@ class QuestionOptions:
                 "the question",
                 "at least one aggregate",
                 "none",
+                code="missing-argument",
                 hint="say what to compute, as in --count or --mean income:0:200000",
             )
         return query_text.once(pairs)

@@ -380,6 +380,7 @@ def find_analyst(state: LedgerState, dataset: int | None, name: str) -> None:
             "analyst",
             f"one of {', '.join(dict.fromkeys(there))}" if there else "left out: none is added",
             name,
+            code="unknown-name",
         )
 
 
