@@ -42,9 +42,7 @@ def certify(
     """
     if entry.query is None or not entry.mechanisms:
         raise InvalidArgument(
-            name="entry",
-            expected="the charge of a query on a table",
-            given="one without a query or mechanisms",
+            "entry", "the charge of a query on a table", "one without a query or mechanisms"
         )
     document = {
         "format": FORMAT,
