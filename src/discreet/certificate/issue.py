@@ -87,8 +87,9 @@ not know the aggregate "mode": nothing was charged. CONTRIBUTING.md says what to
         if one["kind"] not in AGGREGATES:
             raise Refused(
                 f"a certificate of {one['name']} could not be verified, since the verifier does "
-                f'not know the aggregate "{one["kind"]}": nothing was charged. CONTRIBUTING.md '
-                "says what to add to it"
+                f'not know the aggregate "{one["kind"]}": nothing was charged',
+                remedy="CONTRIBUTING.md says what to add to it",
+                code="unsupported",
             )
 
 

@@ -31,9 +31,7 @@ _OPTIONS: Final = (
     *("wave", "half_width", "share", "about", "cross", "memory", "answers", "region"),
     *("curator_type", "ledger"),
 )
-_OF_COLUMNS: Final = (
-    *("sum", "mean", "median", "quantile", "variance", "std", "histogram", "top_k", "most_common"),
-)
+_COLUMN: Final = "column of "
 
 
 def _option(name: str) -> str:
@@ -47,6 +45,8 @@ class _Shell(Words):
     'pass --create and --epsilon 0.5'
     >>> SHELL(Cast("age", "real")), SHELL(Argument("delimiter", "\\t"))
     ('--schema age=real', '--delimiter tab')
+    >>> SHELL.parameter("max_rows"), SHELL.parameter("column of top_k")
+    ('--max-rows', 'the column of --top-k')
     """
 
     idioms: Mapping[Idiom, str] = {
@@ -100,11 +100,12 @@ class _Shell(Words):
         "groups": "--group",
         "path": "FILE",
         "ledger": "the ledger",
-        **{f"column of {name}": f"the column of {_option(name)}" for name in _OF_COLUMNS},
     }
 
     def parameter(self, name: str) -> str:
         """The option or the place on the command line, if it has one."""
+        if name.startswith(_COLUMN):  # of an aggregate, whose option has its name
+            return f"the {_COLUMN}{_option(name.removeprefix(_COLUMN))}"
         return self.names.get(name, name)
 
     def argument(self, one: Argument) -> str:
