@@ -8,17 +8,35 @@ import pickle
 import weakref
 from decimal import Decimal
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from discreet import errors
-from discreet.errors import BudgetExceeded, DiscreetError, InvalidArgument, Refused
+from discreet.errors import (
+    Argument,
+    BudgetExceeded,
+    Cast,
+    Code,
+    DiscreetError,
+    Idiom,
+    InvalidArgument,
+    Phrase,
+    Refused,
+    Words,
+)
 from discreet.hints import meant, spelled, unknown
 
 EXAMPLES = [
     DiscreetError("something"),
     InvalidArgument(name="epsilon", expected="above 0", given="-1 (int)", hint="try 0.5"),
+    InvalidArgument.of(
+        "bounds", Idiom.PAIR, 3, hint=Phrase("as in {bounds=(0, 9)}"), code="refused"
+    ),
+    Refused(
+        "no", remedy=Phrase("say {create=True}, or {}", Cast("age", "real")), code="key-reused"
+    ),
     Refused("no"),
     BudgetExceeded(Fraction(2), Fraction(3, 2), Fraction(3)),
     errors.RelationMismatch("no"),
@@ -54,6 +72,49 @@ def test_errors_survive_pickling(error, protocol):
     assert type(back) is type(error)
     assert str(back) == str(error)
     assert vars(back) == vars(error)
+
+
+def test_references_survive_pickling():
+    """Catches an error from another process that a front end can say in Python's words only."""
+    back = pickle.loads(pickle.dumps(EXAMPLES[3]))
+    assert isinstance(back.remedy, Phrase)
+    assert back.remedy.parts == (Cast("age", "real"),)
+    assert (back.code, back.remedy) == ("key-reused", 'say create=True, or row.age.cast("real")')
+
+
+class Loud(Words):
+    """A front end of its own."""
+
+    def argument(self, one: Argument) -> str:
+        return f"{one.name.upper()} {one.value}"
+
+
+def test_a_front_end_says_all_in_its_words():
+    """Catches a reference that a rendering forgets, and a value that is taken for a hole."""
+    hint = Phrase('as in {keys=["{}"]} or {}', Phrase("{}, {epsilon=0.5}", Argument("unit", "{x}")))
+    error = InvalidArgument.of("keys", Phrase("given with {delta=}"), "{y}", hint=hint)
+    assert str(error) == (
+        'keys must be given with delta=, got \'{y}\' (str); as in keys=["{}"] or unit="{x}", '
+        "epsilon=0.5"
+    )
+    assert error.sentence(Loud()).endswith("as in KEYS ['{}'] or UNIT {x}, EPSILON 0.5")
+
+
+def test_an_error_is_data():
+    """Catches a class without a code of its own, and fields that are in the sentence alone."""
+    codes = [type(error).code for error in EXAMPLES if type(error) is not DiscreetError]
+    assert len(set(codes)) == len({type(error) for error in EXAMPLES}) - 1
+    assert set(codes) <= set(get_args(Code))
+    asked = InvalidArgument.unknown("column", ["age", "ward"], "agee", hint='did you mean "age"?')
+    facts = (asked.code, asked.parameter, asked.expected, asked.given, asked.remedy)
+    assert facts == (
+        *("unknown-name", "column", "one of age, ward", "'agee' (str)", 'did you mean "age"?'),
+    )
+    assert InvalidArgument.of("delta", "given", None).code == "missing-argument"
+    assert InvalidArgument.missing("delta").code == "missing-argument"
+    assert InvalidArgument.conflict("rho and mu").code == "conflicting-arguments"
+    renamed = asked.about("--mean")
+    assert (renamed.code, renamed.parameter) == ("unknown-name", "--mean")
 
 
 def test_errors_survive_copying():

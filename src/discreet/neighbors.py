@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
 
-from discreet.errors import InvalidArgument, one_line
+from discreet.errors import Argument, InvalidArgument, Phrase, one_line
 
 
 class Relation(Enum):
@@ -41,17 +41,15 @@ class Relation(Enum):
         try:
             return cls(value)
         except InvalidArgument as error:
-            hint = error.hint.replace("relation=", f"{name}=")
-            told, given = error.expected, error.given
-            raise InvalidArgument(name=name, expected=told, given=given, hint=hint) from None
+            raise error.about(name, hint=_relation_hint(name)) from None
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise InvalidArgument(
-            name="relation",
-            expected=" or ".join(f'"{relation.value}"' for relation in cls),
-            given=InvalidArgument.describe_parameter(value),
-            hint='as in relation="add-remove", which hides whether somebody is there at all',
+        raise InvalidArgument.of(
+            "relation",
+            " or ".join(f'"{relation.value}"' for relation in cls),
+            value,
+            hint=_relation_hint("relation"),
         )
 
     @property
@@ -71,6 +69,11 @@ class Relation(Enum):
         return self.value
 
 
+def _relation_hint(name: str) -> str:
+    example = Argument(name, Relation.ADD_REMOVE.value)
+    return Phrase("as in {}, which hides whether somebody is there at all", example)
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """What one person owns: a row, or every row that shares a value of `column`.
@@ -83,12 +86,11 @@ class Unit:
 
     def __post_init__(self) -> None:
         if self.column is not None and (not isinstance(self.column, str) or not self.column):
-            given = InvalidArgument.describe_parameter(self.column)
-            raise InvalidArgument(
-                name="unit",
-                expected="None or a column's name",
-                given=given,
-                hint='as in unit="patient"; combine several columns into one first',
+            raise InvalidArgument.of(
+                "unit",
+                "None or a column's name",
+                self.column,
+                hint=Phrase('as in {unit="patient"}; combine several columns into one first'),
             )
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import DiscreetError, InvalidArgument, Refused
 
 # Letters are as wide as in Arial and similar fonts; where there are none, words take more room.
 FONT: Final = "Arial, Helvetica, Liberation Sans, sans-serif"
@@ -38,10 +38,8 @@ class Plot:
             case ".html":
                 place.write_text(self.to_html(), encoding="utf-8")
             case _:
-                raise InvalidArgument(
-                    name="path",
-                    expected="a name that ends in .svg, .png or .html",
-                    given=InvalidArgument.describe_parameter(place.suffix),
+                raise InvalidArgument.of(
+                    "path", "a name that ends in .svg, .png or .html", place.suffix
                 )
 
     def to_svg(self) -> str:
@@ -85,12 +83,19 @@ def _converter() -> Any:
 
 
 def _needed(name: str) -> Any:
+    told, remedy = (
+        f"a picture needs {name}, which is not installed",
+        "pip install 'discreet[plots]'",
+    )
+    return extra(name, Refused(told, remedy=remedy, code="not-installed"))
+
+
+def extra(name: str, missing: DiscreetError) -> Any:
+    """A module of a package that need not be installed, or this error."""
     try:
         return import_module(name)
-    except ModuleNotFoundError:
-        raise Refused(
-            f"a picture needs {name}, which is not installed: pip install 'discreet[plots]'"
-        ) from None
+    except ImportError:
+        raise missing from None
 
 
 def limit_line(y: Any, field: str, value: float, words: str) -> list[Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
 
-from discreet.errors import RelationMismatch
+from discreet.errors import Phrase, RelationMismatch
 from discreet.hints import spelled, unknown
 from discreet.neighbors import Relation
 from discreet.numeric.exact import Number, integer, interval, positive, sqrt_up
@@ -147,9 +147,11 @@ def bounded_mean(*, bounds: tuple[Number, Number], n: int, relation: Relation | 
     match Relation.parse(relation):
         case Relation.ADD_REMOVE:
             raise RelationMismatch(
-                "a mean or proportion over a public number of rows does not exist under "
-                'add-remove, where the number of rows is protected; use relation="replace", or '
-                "release a noisy sum and a noisy count"
+                Phrase(
+                    "a mean or proportion over a public number of rows does not exist under "
+                    'add-remove, where the number of rows is protected; use {relation="replace"}, '
+                    "or release a noisy sum and a noisy count"
+                )
             )
         case Relation.REPLACE:
             return Sensitivity.spread(cells=1, each=(upper - lower) / rows)

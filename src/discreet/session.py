@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
 import numpy as np
 
 from discreet.auditor.recorder import current
-from discreet.errors import EngineError, InvalidArgument, Refused, RelationMismatch
+from discreet.errors import EngineError, Idiom, InvalidArgument, Phrase, Refused, RelationMismatch
 from discreet.guarantees import Guarantee
 from discreet.guarantees.filters import Charge, Filter, in_words, price
 from discreet.guarantees.notion import Notion
@@ -102,10 +102,10 @@ class Session:
         key: str | PathLike[str] | None = None,
     ) -> None:
         if not isinstance(table, Table):
-            raise InvalidArgument(
-                name="table",
-                expected="what dp.table(...) returns",
-                given=InvalidArgument.describe_data(table),
+            raise InvalidArgument.of_data(
+                "table",
+                "what dp.table(...) returns",
+                table,
                 hint='as in dp.Session(dp.table("visits.csv"), budget=dp.Pure(3))',
             )
         self._table = table
@@ -201,9 +201,9 @@ class Session:
         reply = None if own is None else self._purse.reply(own)
         if own is None or reply is None:
             raise InvalidArgument(
-                name="entry",
-                expected="an entry of session.history whose answer was stored",
-                given="another",
+                "entry",
+                "an entry of session.history whose answer was stored",
+                "another",
                 hint="a release that was cut off has none, nor has a charge made by hand",
             )
         return self._certified(own, from_bytes(reply))
@@ -324,9 +324,7 @@ class Session:
             spend = Spend.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
             return make_plan(query, spend, account=account)
         if (epsilon, rho, mu) != (None, None, None):
-            raise InvalidArgument(
-                name="error", expected="given instead of a spend", given="both", hint="drop one"
-            )
+            raise InvalidArgument.conflict("error", "given instead of a spend", hint="drop one")
         return least_spend(query, error, account=account, delta=delta, group_size=group_size)
 
     def _contribution(
@@ -365,10 +363,10 @@ class Session:
         if isinstance(query, Mapping):
             return Query.from_document(query, self._table)
         if not isinstance(query, Query):
-            raise InvalidArgument(
-                name="query",
-                expected="what .agg(...) returns",
-                given=InvalidArgument.describe_data(query),
+            raise InvalidArgument.of_data(
+                "query",
+                "what .agg(...) returns",
+                query,
                 hint='as in table.group_by("ward", keys=[...]).agg(n=dp.count())',
             )
         self._check_table(query.table)
@@ -376,23 +374,22 @@ class Session:
 
     def _check_table(self, table: Table) -> None:
         if not isinstance(table, Table):
-            raise InvalidArgument(
-                name="table",
-                expected="the table of this session, with or without steps",
-                given=InvalidArgument.describe_data(table),
+            raise InvalidArgument.of_data(
+                "table", "the table of this session, with or without steps", table
             )
         if table.source is not self._table.source:
             raise InvalidArgument(
-                name="query",
-                expected="about the table that this session was opened with",
-                given="one about another table",
+                "query",
+                "about the table that this session was opened with",
+                "one about another table",
                 hint="build it from that very table, or open a session for the other one",
             )
         mine = (self._table.unit, self._table.relation)
         if (table.unit, table.relation) != mine:
             raise RelationMismatch(
                 f"this session protects {self._table.unit} under {self._table.relation}, and the "
-                f"query {table.unit} under {table.relation}: use one dp.table for both"
+                f"query {table.unit} under {table.relation}",
+                remedy="use one dp.table for both",
             )
 
     @property
@@ -425,11 +422,13 @@ def open_budget(
         if budget is None:
             raise _no_budget()
         if create:
-            raise InvalidArgument(
-                name="create",
-                expected="given together with ledger=",
-                given="without it",
-                hint='as in ledger="people.ledger"; without one the budget is kept in memory',
+            raise InvalidArgument.conflict(
+                "create",
+                Phrase("given together with {ledger=}"),
+                "without it",
+                hint=Phrase(
+                    'as in {ledger="people.ledger"}; without one the budget is kept in memory'
+                ),
             )
         return MemoryBudget(
             dataset or table.source.name,
@@ -446,7 +445,7 @@ def open_budget(
         dataset,
         create=create,
         expected="added first: the ledger has none yet",
-        hint='say dataset="visits", create=True and a budget',
+        hint=Phrase('say {dataset="visits"}, {}', Idiom.NEW_DATASET),
     )
     if create and name not in {one.name for one in opened.datasets}:
         if budget is None:
@@ -467,18 +466,18 @@ def _check_protects(words: str, unit: str | None, relation: object, table: Table
         protected = "a row" if unit is None else f'all rows with one "{unit}"'
         raise RelationMismatch(
             f"the {words} protects {protected} under {relation}, and this table {table.unit} "
-            f"under {table.relation}: open the table with the same unit= and relation=; if these "
-            "are other people, or a person has several rows, keep unit= and use another ledger= or "
-            "dataset="
+            f"under {table.relation}",
+            remedy=Idiom.SAME_TABLE,
         )
 
 
 def _no_budget() -> InvalidArgument:
-    return InvalidArgument(
-        name="budget",
-        expected="given, as the most that all answers together may cost one person",
-        given="nothing",
-        hint="such as budget=dp.Pure(3); it is left out only for a dataset that is in a ledger",
+    return InvalidArgument.missing(
+        "budget",
+        "given, as the most that all answers together may cost one person",
+        hint=Phrase(
+            "such as {}; it is left out only for a dataset that is in a ledger", Idiom.BUDGET
+        ),
     )
 
 
@@ -575,7 +574,9 @@ def check_same_request(found: Entry, digest: str, key: str) -> None:
     if found.digest != digest:
         raise Refused(
             f"the idempotency key {key!r} was used for another query or spend, in record "
-            f"{found.number}: use a new key for a new question"
+            f"{found.number}",
+            remedy="use a new key for a new question",
+            code="key-reused",
         )
 
 
@@ -585,7 +586,8 @@ def unanswered(found: Entry, key: str) -> Refused:
     return Refused(
         f"the release under the idempotency key {key!r} was charged (record {found.number}) but "
         "its answer was never stored: it is still running, or was cut off. It is not computed "
-        "again; wait for it, or ask under a new key, which is charged anew"
+        "again; wait for it, or ask under a new key, which is charged anew",
+        code="unanswered",
     )
 
 
@@ -774,10 +776,10 @@ class ContributionChoice:
 
     def __init__(self, grouped: Grouped, spend: Spend, *, coverage: Number, most: int) -> None:
         if not isinstance(grouped, Grouped) or grouped.table.unit.column is None:
-            raise InvalidArgument(
-                name="groups",
-                expected='a table with a unit, grouped, as in table.group_by("ward", keys=[...])',
-                given=InvalidArgument.describe_data(grouped),
+            raise InvalidArgument.of_data(
+                "groups",
+                'a table with a unit, grouped, as in table.group_by("ward", keys=[...])',
+                grouped,
                 hint="where a row is a person, nothing needs to be bounded",
             )
         self.grouped = grouped

@@ -12,13 +12,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _LARGEST = 2**16  # bytes of a key file; ours have about a hundred
-_HINT = "make one with discreet.signing.create_key(path)"
+_HINT = Phrase("make one with {}", Idiom.KEY_FILE)
 
 
 def create_key(path: str | os.PathLike[str]) -> str:
@@ -58,15 +58,15 @@ def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
     content = _read(path)
     if b"PUBLIC KEY" in content:
         raise InvalidArgument(
-            name="key",
-            expected="the private half of a key, which signs",
-            given="a public half",
-            hint="to check a signature, give it as public_key",
+            "key",
+            "the private half of a key, which signs",
+            "a public half",
+            hint=Phrase("to check a signature, give it as {public_key=}"),
         )
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         raise Refused(
-            "people other than its owner can read the private key: protect it with chmod 600, and "
-            "make a new one if somebody may have copied it"
+            "people other than its owner can read the private key",
+            remedy="protect it with chmod 600, and make a new one if somebody may have copied it",
         )
     key = None
     with contextlib.suppress(ValueError, TypeError):
@@ -74,9 +74,9 @@ def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
     if isinstance(key, Ed25519PrivateKey):
         return key
     raise InvalidArgument(
-        name="key",
-        expected="a file with an Ed25519 private key in PEM, without a password",
-        given="another file",
+        "key",
+        "a file with an Ed25519 private key in PEM, without a password",
+        "another file",
         hint=_HINT,
     )
 
@@ -102,9 +102,9 @@ def load_public(path: str | os.PathLike[str]) -> str:
         if isinstance(private, Ed25519PrivateKey):
             return public_hex(private)
     raise InvalidArgument(
-        name="public_key",
-        expected="a file with an Ed25519 public key in PEM, or the key as 64 hexadecimal digits",
-        given="another file",
+        "public_key",
+        "a file with an Ed25519 public key in PEM, or the key as 64 hexadecimal digits",
+        "another file",
         hint=_HINT,
     )
 
@@ -154,9 +154,9 @@ def _read(path: str | os.PathLike[str]) -> bytes:
             return file.read(_LARGEST)
     except OSError as error:
         raise InvalidArgument(
-            name="key",
-            expected="the path of a file that can be read",
-            given=f"one that cannot ({error.strerror})",
+            "key",
+            "the path of a file that can be read",
+            f"one that cannot ({error.strerror})",
             hint=_HINT,
         ) from None
 
@@ -169,9 +169,7 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
         raise _taken(path) from None
     except OSError as error:
         raise InvalidArgument(
-            name="path",
-            expected="a place where a file can be made",
-            given=f"another ({error.strerror})",
+            "path", "a place where a file can be made", f"another ({error.strerror})"
         ) from None
     with open(handle, "wb") as file:
         file.write(content)
@@ -181,6 +179,7 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
 
 def _taken(path: Path) -> Refused:
     return Refused(
-        f"{path.name} exists already, and a key that is overwritten cannot be recovered: choose "
-        "another name"
+        f"{path.name} exists already, and a key that is overwritten cannot be recovered",
+        remedy="choose another name",
+        code="already-there",
     )

@@ -56,26 +56,22 @@ def table(
 
     person, neighbours = Unit(unit), Relation.parse(relation)
     if schema is not None and not isinstance(schema, Mapping):
-        raise InvalidArgument(
-            name="schema",
-            expected='a dict of types, as in {"age": "integer"}',
-            given=InvalidArgument.describe_data(schema),
-        )
+        raise InvalidArgument.of_data("schema", 'a dict of types, as in {"age": "integer"}', schema)
     opened = open_source(source, schema=schema, delimiter=delimiter, untested=untested)
     if unit is not None:
         if unit not in opened.schema and unit in getattr(getattr(source, "index", ()), "names", ()):
             raise InvalidArgument(
-                name="unit",
-                expected=f"one of {', '.join(opened.schema.names)}",
-                given="the index of the data frame",
+                "unit",
+                f"one of {', '.join(opened.schema.names)}",
+                "the index of the data frame",
                 hint="make a column of it: say frame.reset_index()",
             )
         kind = opened.schema.field(unit, argument="unit").type
         if kind not in (*KEY_TYPES, Type.RAW, Type.TIMESTAMP):
             raise InvalidArgument(
-                name="unit",
-                expected="a column of integers, text or dates",
-                given=f"a column of type {kind}",
+                "unit",
+                "a column of integers, text or dates",
+                f"a column of type {kind}",
                 hint=_UNITS.get(kind, ""),
             )
     return Table(opened, person, neighbours, opened.schema)

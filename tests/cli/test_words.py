@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.cli.failures import in_the_shell, translated
-from discreet.errors import InvalidArgument
+from discreet.cli.failures import SHELL
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from tests.cli.conftest import Run
 
 RELEASE = ("release", "people.csv", "--unit", "person", "--count")
@@ -159,8 +159,14 @@ def test_the_wrong_half_of_a_key_is_said_to_be_so(run: Run, ledger: str) -> None
         assert "the public one is in k.pub" in private.err
 
 
-def test_values_in_quotes_are_translated() -> None:
+def test_every_idiom_has_words_of_the_shell() -> None:
+    """Catches an idiom that was added for Python alone."""
+    for idiom in Idiom:
+        assert not PYTHON.search(SHELL(idiom).replace("--claim epsilon=1", "")), idiom
+
+
+def test_values_in_quotes_are_options() -> None:
     """Catches --dataset"visits"."""
-    assert translated('dataset="visits", create=True') == "--dataset visits, --create"
-    told = in_the_shell(InvalidArgument(name="delta", expected="a number", given="'x' (str)"))
-    assert str(told) == "--delta must be a number, got 'x'"
+    assert SHELL(Phrase('{dataset="visits"}, {create=True}')) == "--dataset visits, --create"
+    told = InvalidArgument.of("delta", "a number", "x").sentence(SHELL)
+    assert told == "--delta must be a number, got 'x'"

@@ -2,10 +2,11 @@
 
 import datetime
 import inspect
+import json
 import re
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
-from discreet.cli.failures import CODES, MEANINGS, document_of
+from discreet.cli.failures import CODES, MEANINGS, document_of, in_toml
 from discreet.cli.main import main
-from discreet.errors import DiscreetError
+from discreet.errors import Code, DiscreetError
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
@@ -403,6 +404,166 @@ def test_the_shell_says_the_same(
     assert not re.search(r"\bdp\.|lambda|\(str\)", told)
 
 
+# What each mistake said before errors became data, in the words of each front end: `{}` is the
+# folder. A sentence is still the same, or listed below with what is better about it now.
+SENTENCES = Path(__file__).parent / "sentences.json"
+BEFORE: dict[str, dict[str, str]] = json.loads(SENTENCES.read_text(encoding="utf-8"))
+_CALL = "a call of Python stays one, since the command line never gets there"
+_NOTHING = "who types options knows nothing of None"
+IMPROVED: dict[tuple[str, str], tuple[str, str]] = {
+    ('dp.table([{"a": 1}])', "shell"): (
+        "--schema must be given for a list of records, which has no types of its own, got nothing; "
+        "as in --schema ward=text --schema days=integer",
+        _NOTHING,
+    ),
+    ('visits.group_by(keys=["a"])', "shell"): (
+        "--group-by must be different columns, got none; as in --group-by ward --keys A,B",
+        "an example can be copied",
+    ),
+    ('people.bound(max_rows=1).agg(m=dp.mean("ward", bounds=(0, 30)))', "shell"): (
+        "mean of ward must be a column of numbers, got text; --count needs none; text that holds "
+        "numbers is read by --schema COLUMN=real",
+        "there is an option for that too",
+    ),
+    ('dp.Session("visits.csv", budget=dp.Pure(3))', "shell"): (
+        "table must be what dp.table(...) returns, got a value of type str; as in "
+        'dp.Session(dp.table("visits.csv"), budget=dp.Pure(3))',
+        _CALL,
+    ),
+    ("session.release(visits, epsilon=1)", "shell"): (
+        "query must be what .agg(...) returns, got a value of type Table; as in "
+        'table.group_by("ward", keys=[...]).agg(n=dp.count())',
+        _CALL,
+    ),
+    ("people.bound()", "python"): (
+        "InvalidArgument: bound must be max_groups= and max_rows_per_group=, or max_rows= alone, "
+        "got none of them; as in .bound(max_groups=3, max_rows_per_group=5)",
+        "as it is written",
+    ),
+    ("dp.Gaussian(sensitivity=1, epsilon=1)", "shell"): (
+        "--delta must be given together with epsilon, and only then, got nothing; a Gaussian has "
+        "no finite epsilon at delta = 0; as in --epsilon 1, --delta 1e-6",
+        _NOTHING,
+    ),
+    ("dp.Pure(None)", "shell"): (
+        "--epsilon must be a number, got nothing; write it as 3, 0.1, 1e-6 or 1/3",
+        _NOTHING,
+    ),
+    ('dp.calibrate("laplace", error=3)', "shell"): (
+        "family must be one of AboveThreshold, Exponential, Gaussian, Laplace, NoisyMax, "
+        "RandomizedResponse, SparseVector, got 'laplace'; pass the class, as in "
+        "dp.calibrate(dp.Laplace, sensitivity=1, error=5)",
+        _CALL,
+    ),
+    ("dp.verify(dp.Laplace)", "shell"): (
+        "mechanism must be anything with a method law(value), got a value of type type; make one "
+        "first, as in dp.Laplace(sensitivity=1, epsilon=1)",
+        _CALL,
+    ),
+    ('kind = "Yes"; name = "a"; text = "A?"; truth = 0.5', "toml"): (
+        "health.toml: kind of question 1 (a) must be one of yes_no, choose_one, choose_any, "
+        "number, got 'Yes'; did you mean yes_no?",
+        "capital letters do not hide what was meant",
+    ),
+    ('kind = "number"; name = "a"; text = "A?"; bounds = 9; epsilon = 1', "toml"): (
+        "health.toml, question 1 (a): bounds must be a pair [lower, upper] with lower below upper, "
+        "got 9; as in bounds = [0, 30]",
+        "as TOML writes it",
+    ),
+}
+
+
+# Questions in TOML that make no sense.
+TOML = """
+kind = "yes_no"; name = "a"; text = "A?"
+kind = "yes_no"; name = "a"; text = "A?"; truth = 2
+kind = "yes_no"; name = "a"; text = "A?"; truth = "half"
+kind = "yes_no"; name = "a"; text = "A?"; truth = 0.5; epsilon = 1
+kind = "yes_no"; name = "a"; text = "A?"; truth = 0.5; permanent = "yes"
+kind = "yes_no"; name = "a b"; text = "A?"; truth = 0.5
+kind = "yes_no"; name = "a"; text = 3; truth = 0.5
+kind = "yes_no"; name = "a"; text = "A?"; thruth = 0.5
+kind = "Yes"; name = "a"; text = "A?"; truth = 0.5
+kind = "choose_one"; name = "a"; text = "A?"; options = ["x"]; epsilon = 1
+kind = "choose_one"; name = "a"; text = "A?"; options = "xy"; epsilon = 1
+kind = "choose_one"; name = "a"; text = "A?"; options = ["x", "x"]; epsilon = 1
+kind = "choose_one"; name = "a"; text = "A?"; options = ["x", "y"]; epsilon = 1; mechanism = "z"
+kind = "choose_one"; name = "a"; text = "A?"; options = ["x", "y"]; truth = 0.5; mechanism = "unary"
+kind = "choose_any"; name = "a"; text = "A?"; options = ["x", "y"]; epsilon = 1; mechanism = "unary"
+kind = "choose_any"; name = "a"; text = "A?"; options = ["x", "y"]; epsilon = 1; most = 3
+kind = "number"; name = "a"; text = "A?"; bounds = [9, 0]; epsilon = 1
+kind = "number"; name = "a"; text = "A?"; bounds = 9; epsilon = 1
+kind = "number"; name = "a"; text = "A?"; epsilon = 1
+kind = "number"; name = "a"; text = "A?"; bounds = [0, 9]; step = 2; epsilon = 1
+"""
+QUESTIONS = TOML.strip().splitlines()
+
+
+def sentences(error: BaseException, folder: Path) -> dict[str, str]:
+    """The error in the words of Python and of the command line."""
+    told = {"python": f"{type(error).__name__}: {error}"}
+    if isinstance(error, DiscreetError):
+        told["shell"] = document_of(error)["error"]["message"]
+    return {front: text.replace(str(folder), "{}") for front, text in told.items()}
+
+
+def toml_sentence(question: str) -> str:
+    """What a questionnaire with this question is refused with."""
+    lines = question.replace("; ", "\n")
+    with pytest.raises(dp.InvalidArgument) as caught:
+        dp.survey.Questionnaire.from_toml(f'title = "Health"\n[[question]]\n{lines}\n')
+    return str(in_toml(caught.value, "health.toml"))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_questionnaire_says_what_it_said(question: str) -> None:
+    """Catches an argument of Python where a key of TOML is meant."""
+    before = BEFORE[question]["toml"]
+    now, _ = IMPROVED.get((question, "toml"), (before, "the same"))
+    assert toml_sentence(question) == now
+
+
+@pytest.mark.parametrize("mistake", [mistake for _, mistake in CASES])
+def test_a_mistake_says_what_it_said(
+    mistake: str, world: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches a sentence that lost a word, or an argument of Python in another front end."""
+    monkeypatch.chdir(world["folder"])
+    with warnings.catch_warnings(), pytest.raises(Exception) as caught:
+        warnings.simplefilter("ignore")
+        eval(mistake, dict(world))
+    for front, text in sentences(caught.value, world["folder"]).items():
+        before = BEFORE[mistake][front]
+        now, reason = IMPROVED.get((mistake, front), (before, "the same"))
+        assert text == now
+        assert reason == "the same" or now != before
+
+
+@pytest.mark.parametrize("typed", SHELL)
+def test_the_shell_says_what_it_said(
+    typed: str,
+    world: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Catches a lost sentence, and a field that is missing in the document of an error."""
+    monkeypatch.chdir(world["folder"])
+    monkeypatch.setenv("COLUMNS", "1000")
+    main((*typed.split(), "--json"))
+    error = json.loads(capsys.readouterr().err.replace(str(world["folder"]), "{}"))["error"]
+    main(tuple(typed.split()))
+    told = capsys.readouterr().err.strip().replace(str(world["folder"]), "{}")
+    before = BEFORE[typed]
+    assert told == before["shell"]
+    assert error.items() >= json.loads(before["json"]).items()
+
+
+def test_every_sentence_is_compared() -> None:
+    """Catches a mistake that was added without its sentence, and reasons that nobody needs."""
+    assert set(BEFORE) == {mistake for _, mistake in CASES} | set(SHELL) | set(QUESTIONS)
+    assert all(front in BEFORE[mistake] for mistake, front in IMPROVED)
+
+
 def test_notes_reach_the_terminal() -> None:
     """Catches a note of where the mistake is that only Python shows."""
     error = dp.InvalidArgument(name="truth", expected="from 0 to 1", given="2 (int)")
@@ -421,6 +582,14 @@ def test_the_page_has_every_error_and_every_exit_code() -> None:
     listed = {int(code): text for codes, text in table.items() for code in codes.split(",")}
     assert set(listed) == set(MEANINGS)
     assert {listed[code] for code, _ in CODES.values()} == {text for _, text in CODES.values()}
+
+
+def test_the_page_lists_all_codes() -> None:
+    """Catches a code that programs cannot look up, and one that is never given."""
+    listed = re.findall(r"^\| `([a-z-]+)` \| .+ \|$", PAGE, re.MULTILINE)
+    assert listed == list(get_args(Code))
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    assert all(source.count(f'"{code}"') >= 2 for code in listed)
 
 
 def test_the_tree_on_the_page_is_the_tree() -> None:

@@ -22,7 +22,7 @@ from discreet.adaptive.arguments import (
 from discreet.adaptive.bounds import METHODS, BoundsTable, bounds, refusal, says_nothing
 from discreet.adaptive.ledger_account import TurnsInLedger, TurnsInMemory, charged, stored
 from discreet.adaptive.noise_width import Noise, Shape
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee
 from discreet.hints import meant, spelled
 from discreet.mechanisms.statistical_queries import (
@@ -100,10 +100,8 @@ class Analyst:
         size = _size(wish, sigma, epsilon)
         methods = _methods(method, size, in_ledger=ledger is not None)
         if ledger is None and (create or dataset is not None or analyst is not None):
-            raise InvalidArgument(
-                name="create, dataset and analyst",
-                expected="given together with ledger=",
-                given="without it",
+            raise InvalidArgument.conflict(
+                "create, dataset and analyst", Phrase("given together with {ledger=}"), "without it"
             )
         self._n = StatisticalQueries(sample, sigma=1).n  # refuses what is not a sample
         self._nothing: Records = sample[:0] if isinstance(sample, np.ndarray) else ()
@@ -254,9 +252,9 @@ def _size(
     ]
     if len(given) > 1:
         raise InvalidArgument(
-            name="error, sigma and epsilon",
-            expected="at most one of them",
-            given=" and ".join(given),
+            "error, sigma and epsilon",
+            "at most one of them",
+            " and ".join(given),
             hint="the noise decides the error, and the error the noise",
         )
     if sigma is not None:
@@ -275,27 +273,27 @@ def _methods(
     names = tuple(method) if listed else (method,) if isinstance(method, str) else ()
     if names == ("best",):
         names = tuple(name for name in METHODS if not in_ledger or name in _CHARGED)
-    if not names or not all(isinstance(name, str) and name in METHODS for name in names):
-        raise InvalidArgument(
-            name="method",
-            expected=f'"best", or one or several of {", ".join(METHODS)}',
-            given=", ".join(InvalidArgument.describe_parameter(name) for name in names)
-            or InvalidArgument.describe_parameter(method),
-            hint=meant(str(names[0]) if names else "", METHODS, '"{}"'),
+    wrong = [name for name in names if not isinstance(name, str) or name not in METHODS]
+    if not names or wrong:
+        raise InvalidArgument.of(
+            "method",
+            f'"best", or one or several of {", ".join(METHODS)}',
+            wrong[0] if wrong else method,
+            hint=meant(str(wrong[0]) if wrong else "", METHODS, '"{}"'),
         )
     if in_ledger and not set(names) <= set(_CHARGED):
         raise InvalidArgument(
-            name="method",
-            expected='"gaussian" or "laplace" together with ledger=',
-            given=", ".join(names),
+            "method",
+            Phrase('"gaussian" or "laplace" together with {ledger=}'),
+            ", ".join(names),
             hint="without noise an answer promises nothing to the people in the sample, so there "
             "is nothing that a ledger could charge",
         )
     if in_ledger and names == ("laplace",) and size is None:
-        raise InvalidArgument(
-            name="epsilon",
-            expected="given for Laplace noise together with ledger=",
-            given="None",
+        raise InvalidArgument.of(
+            "epsilon",
+            Phrase("given for Laplace noise together with {ledger=}"),
+            None,
             hint="in a ledger ε adds up, so Gaussian noise serves nearly always better",
         )
     return names if size is not None or not in_ledger else ("gaussian",)

@@ -26,7 +26,7 @@ def read_count(value: object, *, name: str, most: int = MOST_QUERIES) -> int:
     """
     count = integer(value, name=name)
     if not 1 <= count <= most:
-        raise _out_of(value, name, f"from 1 to {most:,}")
+        raise InvalidArgument.of(name, f"from 1 to {most:,}", value)
     return count
 
 
@@ -34,7 +34,7 @@ def read_confidence(value: Number) -> Fraction:
     """Read a confidence."""
     exact = probability(value, name="confidence")
     if not LEAST_CONFIDENCE <= exact <= MOST_CONFIDENCE:
-        raise _out_of(value, "confidence", "from 0.01 to 1 − 10⁻⁹ (95 % is 0.95)")
+        raise InvalidArgument.of("confidence", "from 0.01 to 1 − 10⁻⁹ (95 % is 0.95)", value)
     return exact
 
 
@@ -42,7 +42,9 @@ def read_error(value: Number) -> Fraction:
     """Read a distance between two shares."""
     exact = positive(value, name="error")
     if exact >= 1:
-        raise _out_of(value, "error", "above 0 and below 1, as any two shares are within 1")
+        raise InvalidArgument.of(
+            "error", "above 0 and below 1, as any two shares are within 1", value
+        )
     return exact
 
 
@@ -79,7 +81,9 @@ def same_process(process: int, *, hint: str) -> None:
     if os.getpid() != process:
         raise Refused(
             "what is asked is counted in the memory of another process, which cannot see what is "
-            f"asked here: {hint}"
+            "asked here",
+            remedy=hint,
+            code="not-shared",
         )
 
 
@@ -87,9 +91,4 @@ def _between(value: object, name: str, low: Fraction, high: Fraction, expected: 
     exact = number(value, name=name)
     if low <= exact <= high:
         return exact
-    raise _out_of(value, name, expected)
-
-
-def _out_of(value: object, name: str, expected: str) -> InvalidArgument:
-    given = InvalidArgument.describe_parameter(value)
-    return InvalidArgument(name=name, expected=expected, given=given)
+    raise InvalidArgument.of(name, expected, value)

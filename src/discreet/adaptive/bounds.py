@@ -130,9 +130,9 @@ def bounds(
     allowed = [one for one in rows if one.method in set(methods)]
     if not allowed:
         raise InvalidArgument(
-            name="method",
-            expected=f"one for {rows[0].noise}: {', '.join(one.method for one in rows)}",
-            given=", ".join(methods),
+            "method",
+            f"one for {rows[0].noise}: {', '.join(one.method for one in rows)}",
+            ", ".join(methods),
         )
     width = attrgetter("width")
     kept = [one for one in allowed if error is not None and one.width <= error]

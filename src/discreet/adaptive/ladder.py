@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.adaptive import validity
 from discreet.adaptive.arguments import percent, read_confidence, read_count, same_process
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import TotalVariation
 from discreet.hints import spelled
 from discreet.lazy import cached_property
@@ -104,8 +104,7 @@ class Ladder:
     ) -> None:
         self._score = score
         if score is not None and not callable(score):
-            given = InvalidArgument.describe_parameter(score)
-            raise InvalidArgument(name="score", expected="a function", given=given)
+            raise InvalidArgument.of("score", "a function", score)
         self._confidence = read_confidence(confidence)
         k = read_count(submissions, name="submissions")
         start = _read_baseline(baseline)
@@ -134,7 +133,8 @@ class Ladder:
             if self._submitted == self.rungs.submissions:
                 raise Refused(
                     f"all {self._submitted:,} submissions have been made; further ones would need "
-                    "fresh labels"
+                    "fresh labels",
+                    code="exhausted",
                 )
             self._submitted += 1
             total = sum_of_column(lambda rows: self._values(given, rows), self._rows)
@@ -200,13 +200,12 @@ class Ladder:
         try:
             given = np.asarray(predictions)
         except ValueError:  # rows of different lengths
-            ragged = InvalidArgument.describe_data(predictions)
-            raise InvalidArgument(name="predictions", expected="an array", given=ragged) from None
+            raise InvalidArgument.of_data("predictions", "an array", predictions) from None
         if given.ndim == 0 or len(given) != self._n:
             raise InvalidArgument(
-                name="predictions",
-                expected=f"an array with one prediction for each of {self._n:,} labels",
-                given=f"an array of shape {given.shape}",
+                "predictions",
+                f"an array with one prediction for each of {self._n:,} labels",
+                f"an array of shape {given.shape}",
                 hint="predict for every row of the test set, in its order",
             )
         if self._score is None:
@@ -240,11 +239,11 @@ def _check_comparable(predictions: NDArray[Any], labels: NDArray[Any]) -> None:
     if predictions.ndim == 1 and same and whole and not missing:
         return
     raise InvalidArgument(
-        name="predictions",
-        expected=f"one for each label and of its kind, {labels.dtype}",
-        given=f"an array of {predictions.dtype} of shape {predictions.shape}"
+        "predictions",
+        f"one for each label and of its kind, {labels.dtype}",
+        f"an array of {predictions.dtype} of shape {predictions.shape}"
         + (", with NaN in it" if missing else ", with fractions in it" if not whole else ""),
-        hint="round probabilities to labels, or give the ladder a score=",
+        hint=Phrase("round probabilities to labels, or give the ladder a {score=}"),
     )
 
 
@@ -256,12 +255,12 @@ def _read_labels(labels: ArrayLike, *, scored: bool) -> NDArray[Any]:
     if 0 < array.ndim <= (array.ndim if scored else 1) and 0 < len(array) <= LARGEST_SAMPLE:
         array.flags.writeable = False
         return array
-    raise InvalidArgument(
-        name="labels",
-        expected=f"an array of 1 to {LARGEST_SAMPLE:,} labels"
+    raise InvalidArgument.of_data(
+        "labels",
+        f"an array of 1 to {LARGEST_SAMPLE:,} labels"
         + ("" if scored else ", one number or text each"),
-        given=InvalidArgument.describe_data(labels),
-        hint="" if scored else "labels of several numbers need a score=",
+        labels,
+        hint="" if scored else Phrase("labels of several numbers need a {score=}"),
     )
 
 
@@ -269,18 +268,17 @@ def _read_baseline(baseline: Number) -> Fraction:
     start = non_negative(baseline, name="baseline")
     if start < 1:
         return start
-    given = InvalidArgument.describe_parameter(baseline)
-    raise InvalidArgument(name="baseline", expected="below 1", given=given)
+    raise InvalidArgument.of("baseline", "below 1", baseline)
 
 
 def _read_step(step: Number, baseline: Fraction) -> Fraction:
     exact = positive(step, name="step")
     if (1 - baseline) / MOST_RUNGS <= exact <= 1 - baseline:
         return exact
-    raise InvalidArgument(
-        name="step",
-        expected=f"between 1/{MOST_RUNGS} of the scores above the baseline and all of them",
-        given=InvalidArgument.describe_parameter(step),
+    raise InvalidArgument.of(
+        "step",
+        f"between 1/{MOST_RUNGS} of the scores above the baseline and all of them",
+        step,
         hint="leave it out for the step of least error",
     )
 

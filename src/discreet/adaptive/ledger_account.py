@@ -26,7 +26,7 @@ from discreet.adaptive.noise_width import (
     width_of,
 )
 from discreet.adaptive.validity import drift, superquantile
-from discreet.errors import InvalidArgument, Refused, RelationMismatch
+from discreet.errors import InvalidArgument, Phrase, Refused, RelationMismatch
 from discreet.guarantees import GDP, Guarantee, Pure, compose
 from discreet.hints import spelled
 from discreet.neighbors import Relation
@@ -67,7 +67,8 @@ class TurnsInMemory:
     def take(self) -> int:
         """The number of the next question, from 1; refused after the last."""
         same_process(
-            self._process, hint="ask from the process that made the analyst, or give ledger="
+            self._process,
+            hint=Phrase("ask from the process that made the analyst, or give {ledger=}"),
         )
         with self._lock:
             if self._taken == self._most:
@@ -157,8 +158,10 @@ class TurnsInLedger:
 def no_more(most: int) -> Refused:
     """The refusal after the last question."""
     return Refused(
-        f"all {most:,} questions have been asked, and the bound on their errors holds for that "
-        "many and no more: draw a new sample, or plan for more questions from the start"
+        f"all {most:,} questions have been asked, and the bound on their errors holds for "
+        "that many and no more",
+        remedy="draw a new sample, or plan for more questions from the start",
+        code="exhausted",
     )
 
 
@@ -226,10 +229,10 @@ def validity_of(
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     found = [one for one in opened.datasets if one.name == dataset]
     if not found:
-        raise InvalidArgument(
-            name="dataset",
-            expected=f"one of {', '.join(one.name for one in opened.datasets) or 'none yet'}",
-            given=InvalidArgument.describe_parameter(dataset),
+        raise InvalidArgument.of(
+            "dataset",
+            f"one of {', '.join(one.name for one in opened.datasets) or 'none yet'}",
+            dataset,
         )
     whole = whole_of(opened, found[0])
     moved = drift(whole, failure=failure)
@@ -341,7 +344,8 @@ def charged(
     if not turns.taken and turns.left < queries:
         raise Refused(
             f"the caps of the dataset {name!r} have room for {turns.left:,} of {queries:,} "
-            f"questions with this noise ({used}): ask fewer, or each with more noise"
+            f"questions with this noise ({used})",
+            remedy="ask fewer, or each with more noise",
         )
     if error is not None and width > error:
         raise Refused(
@@ -442,7 +446,7 @@ def _opened(
     from discreet.ledger.ledger import Ledger, dataset_name
 
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
-    which = 'say which, as in dataset="visits"'
+    which = Phrase('say which, as in {dataset="visits"}')
     name = dataset_name(opened, dataset, create=True, expected="given", hint=which)
     if create and name not in {one.name for one in opened.datasets}:
         opened.add_dataset(name, budget=budget, relation=Relation.REPLACE)
@@ -452,8 +456,8 @@ def _opened(
         raise RelationMismatch(
             f"the dataset {account.name!r} protects "
             f"{'a row' if account.unit is None else 'all rows of a person'} under "
-            f"{account.relation}, and a bound for the population needs that one record is "
-            'replaced: add one with relation="replace" and no unit'
+            f"{account.relation}, and a bound for the population needs that one record is replaced",
+            remedy=Phrase('add one with {relation="replace"} and no unit'),
         )
     return opened, account, purse
 
@@ -484,6 +488,7 @@ def charge_holdout(
         raise Refused(
             f"the dataset {account.name!r} has another cap than the {promise} of this holdout, or "
             "belongs to a group, so others may release from the same records, which its bound does "
-            "not count: give the holdout a dataset of its own, made with create=True"
+            "not count",
+            remedy=Phrase("give the holdout a dataset of its own, made with {create=True}"),
         )
     purse.charge(Claim("a reusable holdout", promise, canonical.digest(told), mechanisms=(told,)))

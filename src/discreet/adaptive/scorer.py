@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from discreet.adaptive.arguments import read_count
 from discreet.adaptive.thresholdout import Thresholdout
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.hints import meant, spelled
 from discreet.mechanisms.statistical_queries import LARGEST_SAMPLE, UNIT, sum_of_column
 from discreet.numeric.exact import Number
@@ -74,13 +74,12 @@ class Scorer:
     ) -> None:
         self._score = correct if score is None else score
         if not callable(self._score):
-            given = InvalidArgument.describe_parameter(score)
-            raise InvalidArgument(name="score", expected="a function", given=given)
+            raise InvalidArgument.of("score", "a function", score)
         if hits is None and fold is not None:
-            raise InvalidArgument(
-                name="fold",
-                expected="given together with hits=",
-                given="without it",
+            raise InvalidArgument.conflict(
+                "fold",
+                Phrase("given together with {hits=}"),
+                "without it",
                 hint="without hits every score comes from the holdout, whatever the fold says",
             )
         _check_parameters(parameters, hits=hits)
@@ -113,9 +112,9 @@ class Scorer:
         held, given = _columns(self._data[0]), _columns(X)
         if held is not None and given is not None and held != given:
             raise InvalidArgument(
-                name="X",
-                expected="of the columns that the holdout has",
-                given="others",
+                "X",
+                "of the columns that the holdout has",
+                "others",
                 hint="a loop that chooses columns, such as RFECV, needs a scorer of its own for "
                 "each choice; or choose within a pipeline, whose models take all columns",
             )
@@ -125,9 +124,9 @@ class Scorer:
         values = np.asarray(self._score(estimator, X, y))
         if values.shape != y.shape or values.dtype.kind not in "biuf":
             raise InvalidArgument(
-                name="score",
-                expected="a function that returns a number for each row",
-                given=f"one that returned dtype {values.dtype} in shape {values.shape}",
+                "score",
+                "a function that returns a number for each row",
+                f"one that returned dtype {values.dtype} in shape {values.shape}",
             )
         return Fraction(sum_of_column(lambda some: values[some], rows), len(rows) * UNIT)
 
@@ -154,8 +153,10 @@ class Scorer:
 
     def __reduce__(self) -> NoReturn:
         raise Refused(
-            "a scorer cannot be sent to another process, which would count its budget again; "
-            'use n_jobs=1, or threads: joblib.parallel_config(backend="threading")'
+            Phrase(
+                "a scorer cannot be sent to another process, which would count its budget again; "
+                'use {n_jobs=1}, or threads: joblib.parallel_config(backend="threading")'
+            )
         )
 
     def __repr__(self) -> str:
@@ -170,13 +171,16 @@ def _check_parameters(parameters: Mapping[str, Any], *, hits: int | None) -> Non
     known, elsewhere = signature(made).parameters, signature(other).parameters
     for name in parameters:
         if name not in known:
-            change = "give hits=" if hits is None else "leave out hits="
+            change = "give " if hits is None else "leave out "
             raise InvalidArgument(
-                name=name,
-                expected=f"left out {'without' if hits is None else 'with'} hits=: the holdout is "
-                f"then {made.__name__}, which does not take it",
-                given="a value",
-                hint=f"{change} for {other.__name__}, which does"
+                name,
+                Phrase(
+                    "left out {} {hits=}: the holdout is then {}, which does not take it",
+                    "without" if hits is None else "with",
+                    made.__name__,
+                ),
+                "a value",
+                hint=Phrase("{}{hits=} for {}, which does", change, other.__name__)
                 if name in elsewhere
                 else meant(name, known, form="{}="),
             )
@@ -197,9 +201,9 @@ def _rows(X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
     if y.ndim == 1 and len(y) == size > 0:
         return np.arange(size)
     raise InvalidArgument(
-        name="y",
-        expected="an array with one label for each row of X, and at least one row",
-        given=f"an array of shape {y.shape}",
+        "y",
+        "an array with one label for each row of X, and at least one row",
+        f"an array of shape {y.shape}",
     )
 
 

@@ -55,7 +55,7 @@ from discreet.adaptive.arguments import (
     upward,
 )
 from discreet.adaptive.validity import drift, superquantile
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee, Pure, TotalVariation
 from discreet.hints import spelled
 from discreet.lazy import cached_property
@@ -135,23 +135,21 @@ class Thresholdout:
         asked = read_count(queries, name="queries")
         used = read_count(hits, name="hits", most=MOST_HITS)
         if used > asked:
-            given = InvalidArgument.describe_parameter(hits)
-            raise InvalidArgument(name="hits", expected="at most queries", given=given)
+            raise InvalidArgument.of("hits", "at most queries", hits)
         goal = None if error is None else read_error(error)
         loss = None if epsilon is None else read_epsilon(epsilon)
         limit = None if threshold is None else _read_threshold(threshold)
         self._private = read_flag(private, name="private")
         if error is not None and epsilon is not None:
-            given = "both"
-            raise InvalidArgument(name="error", expected="given without epsilon", given=given)
+            raise InvalidArgument.conflict("error", "given without epsilon")
         if epsilon is not None and not self._private:
-            hint = "leave out private=False or epsilon"
-            given = InvalidArgument.describe_parameter(epsilon)
-            raise InvalidArgument(name="epsilon", expected="None", given=given, hint=hint)
+            hint = Phrase("leave out {private=False} or epsilon")
+            raise InvalidArgument.of("epsilon", "None", epsilon, hint=hint)
         if ledger is not None and not self._private:
             raise Refused(
                 "without noise nothing is promised to the holdout, so a ledger has nothing to "
-                "charge: leave out ledger= or private=False"
+                "charge",
+                remedy=Phrase("leave out {ledger=} or {private=False}"),
             )
         if isinstance(training, int | np.integer):
             self._training = None
@@ -161,9 +159,7 @@ class Thresholdout:
             size = len(self._training)
         if training is holdout:
             raise InvalidArgument(
-                name="training",
-                expected="other records than the holdout's, and independent of them",
-                given="the same",
+                "training", "other records than the holdout's, and independent of them", "the same"
             )
         self._holdout = read_sample(holdout, name="holdout")
         self._n = len(self._holdout)
@@ -249,13 +245,12 @@ class Thresholdout:
         if guess is not None:
             mean = number(guess, name="guess")
             if not 0 <= mean <= 1:
-                given = InvalidArgument.describe_parameter(guess)
-                raise InvalidArgument(name="guess", expected="from 0 to 1", given=given)
+                raise InvalidArgument.of("guess", "from 0 to 1", guess)
         elif self._training is None:
-            raise InvalidArgument(
-                name="guess",
-                expected="a number, as there is no training data",
-                given="None",
+            raise InvalidArgument.of(
+                "guess",
+                "a number, as there is no training data",
+                None,
                 hint="as in ask(phi, guess=0.8)",
             )
         else:
@@ -274,12 +269,14 @@ class Thresholdout:
             raise Refused(
                 f"the holdout has answered {terms.hits:,} time{'s' * (terms.hits > 1)} in the "
                 "place of training, which is all that it was made for; further answers would "
-                "need a fresh holdout"
+                "need a fresh holdout",
+                code="exhausted",
             )
         if self._asked == terms.queries:
             raise Refused(
                 f"all {terms.queries:,} questions have been asked; further answers would need a "
-                "fresh holdout"
+                "fresh holdout",
+                code="exhausted",
             )
 
     @property
@@ -354,9 +351,8 @@ def _read_threshold(threshold: Number) -> Fraction:
     exact = non_negative(threshold, name="threshold")
     if exact <= 1:
         return exact
-    given = InvalidArgument.describe_parameter(threshold)
     expected = "from 0 to 1, as two shares are never further apart"
-    raise InvalidArgument(name="threshold", expected=expected, given=given)
+    raise InvalidArgument.of("threshold", expected, threshold)
 
 
 def _nothing(settings: Settings) -> Refused:
@@ -371,10 +367,10 @@ def _nothing(settings: Settings) -> Refused:
 
 def _too_narrow(goal: Fraction, nearest: Settings) -> InvalidArgument:
     return InvalidArgument(
-        name="error",
-        expected=f"at least {upward(nearest.width)} for {nearest.terms.queries:,} questions and "
+        "error",
+        f"at least {upward(nearest.width)} for {nearest.terms.queries:,} questions and "
         f"{nearest.terms.hits:,} hits on {nearest.terms.n:,} records",
-        given=f"{float(goal):g}",
+        f"{float(goal):g}",
         hint="ask fewer questions, allow fewer hits, lower the confidence or bring more records",
     )
 

@@ -69,9 +69,8 @@ def drift(guarantee: Guarantee, *, failure: Number) -> float:
     True
     """
     if not isinstance(guarantee, Guarantee):
-        given = InvalidArgument.describe_parameter(guarantee)
         expected = "a guarantee, such as dp.GDP(0.02) or what compose(...) returns"
-        raise InvalidArgument(name="guarantee", expected=expected, given=given)
+        raise InvalidArgument.of("guarantee", expected, guarantee)
     beta = failure_probability(failure)
 
     def width(u: float) -> Fraction:
@@ -102,9 +101,8 @@ def failure_probability(value: Number) -> Fraction:
     """Read a failure probability: above 0, at most 1."""
     exact = number(value, name="failure")
     if not 0 < exact <= 1:
-        given = InvalidArgument.describe_parameter(value)
         expected = "above 0 and at most 1 (for 95 % confidence it is 0.05)"
-        raise InvalidArgument(name="failure", expected=expected, given=given)
+        raise InvalidArgument.of("failure", expected, value)
     return exact
 
 

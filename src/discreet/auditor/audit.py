@@ -34,7 +34,7 @@ from discreet.auditor.sampling.parameters import (
 from discreet.auditor.sampling.region import Counts, FloatArray, corners
 from discreet.auditor.sampling.sampler import BatchRaised, Pace, Run, Sampler, read_pace
 from discreet.auditor.subject import Subject
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.guarantees import Guarantee
 from discreet.hints import spelled
 from discreet.numeric.exact import Number, probability
@@ -54,9 +54,9 @@ def read_pair(pair: Any) -> Pair:
     """Check that two inputs were given."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise InvalidArgument(
-            name="pair",
-            expected="two neighbouring inputs, (x, x_neighbour)",
-            given=f"{len(pair)} of them"
+            "pair",
+            "two neighbouring inputs, (x, x_neighbour)",
+            f"{len(pair)} of them"
             if isinstance(pair, tuple | list)
             else InvalidArgument.describe_data(pair),
         )
@@ -67,10 +67,10 @@ def different(pair: Pair) -> Pair:
     """Refuse a pair of equal inputs: an audit of those can never find a violation."""
     if _equal(*pair):
         raise InvalidArgument(
-            name="pair",
-            expected="two different neighbouring inputs",
-            given="two equal ones",
-            hint="let them differ in one person, as in pair=(0, 1) for a count",
+            "pair",
+            "two different neighbouring inputs",
+            "two equal ones",
+            hint=Phrase("let them differ in one person, as in {pair=(0, 1)} for a count"),
         )
     return pair
 
@@ -156,10 +156,10 @@ def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None, pace: Pace) -> 
         neighbors = (make() for _ in range(_PAIRS))
     if not isinstance(neighbors, Iterable):
         raise InvalidArgument(
-            name="pair",
-            expected="two neighbouring inputs, or neighbors= with many such pairs",
-            given="neither",
-            hint="as in pair=(0, 1)",
+            "pair",
+            Phrase("two neighbouring inputs, or {neighbors=} with many such pairs"),
+            "neither",
+            hint=Phrase("as in {pair=(0, 1)}"),
         )
     found = []
     for pair in islice(neighbors, _PAIRS):
@@ -168,9 +168,7 @@ def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None, pace: Pace) -> 
         if found and pace.has_used(_SHARE / 3):
             break
     if not found:
-        raise InvalidArgument(
-            name="neighbors", expected="at least one pair of two different inputs", given="none"
-        )
+        raise InvalidArgument("neighbors", "at least one pair of two different inputs", "none")
     return found
 
 
@@ -346,10 +344,10 @@ def _check_alive(sampler: Sampler, first: Outputs, other: Outputs) -> None:
     ]
     if kinds[0] == kinds[1] and None not in kinds[0]:
         raise InvalidArgument(
-            name="run",
-            expected="a function that returns an output for both inputs",
-            given=f"one that always ended in {', '.join(sorted(map(str, kinds[0])))}",
-            hint="it is called as run(input), or with batched=True as run(input, size=n)",
+            "run",
+            "a function that returns an output for both inputs",
+            f"one that always ended in {', '.join(sorted(map(str, kinds[0])))}",
+            hint=Phrase("it is called as run(input), or with {batched=True} as run(input, size=n)"),
         )
 
 
@@ -490,9 +488,7 @@ def audit(
         )
     elif neighbors is not None:
         raise InvalidArgument(
-            name="neighbors",
-            expected="None where a pair is given",
-            given="both a pair and neighbors",
+            "neighbors", "None where a pair is given", "both a pair and neighbors"
         )
     sampler = Sampler(run, different(read_pair(pair)), batched)
     try:
@@ -573,10 +569,8 @@ def _reach(parameter: Parameter, counts: Counts, n: int, risk: float) -> float:
 
 def _read_claim(claim: Guarantee | None) -> Guarantee:
     if not isinstance(claim, Guarantee):
-        raise InvalidArgument(
-            name="claim",
-            expected="a guarantee, such as dp.Pure(1) or dp.Approx(1, 1e-5)",
-            given=InvalidArgument.describe_parameter(claim),
+        raise InvalidArgument.of(
+            "claim", "a guarantee, such as dp.Pure(1) or dp.Approx(1, 1e-5)", claim
         )
     return claim
 

@@ -500,9 +500,9 @@ add-remove. That is not a proof
         search.run()
         if search.worst is None or not (search.answered or search.worst.exceeds):
             raise InvalidArgument(
-                name="f",
-                expected="a function that answers for datasets of this domain",
-                given="one that raised an error for each",
+                "f",
+                "a function that answers for datasets of this domain",
+                "one that raised an error for each",
                 hint="records come as a NumPy array for numbers, else as a list",
             )
         _check_numeric(search)
@@ -531,9 +531,9 @@ def _check_numeric(search: Search) -> None:
     given = [one for one in search.worst.answers if not isinstance(one, RaisedAnswer)]
     if search.answered and not search.numeric:
         raise InvalidArgument(
-            name="f",
-            expected="a function that returns numbers: one, an array, or a dict of them",
-            given=f"one that returns a value of type {type(given[0]).__name__}",
+            "f",
+            "a function that returns numbers: one, an array, or a dict of them",
+            f"one that returns a value of type {type(given[0]).__name__}",
             hint="is a return missing?" if given[0] is None else "",
         )
 
@@ -548,9 +548,9 @@ def _check_exact(search: Search) -> None:
         same = x == y if moved is None else isinstance(moved, Move) and moved.size("l0") == 0
         if not same:
             raise InvalidArgument(
-                name="f",
-                expected="exact: the same answer for the same data",
-                given="one that gave two answers",
+                "f",
+                "exact: the same answer for the same data",
+                "one that gave two answers",
                 hint="leave the noise out; dp.audit looks at noisy answers",
             )
         if search.late:
@@ -562,18 +562,14 @@ def _norm(norm: Norm) -> Norm:
     if read_norm(norm) != "range":
         return norm
     raise InvalidArgument(
-        name="norm",
-        expected='"l1" or "l2" or "linf" or "l0"',
-        given='"range"',
-        hint="for scores, see dp.replay",
+        "norm", '"l1" or "l2" or "linf" or "l0"', '"range"', hint="for scores, see dp.replay"
     )
 
 
 def _callable(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     if callable(f):
         return f
-    given = InvalidArgument.describe_parameter(f)
-    raise InvalidArgument(name="f", expected="a function of a dataset", given=given)
+    raise InvalidArgument.of("f", "a function of a dataset", f)
 
 
 def _tries(tries: int | None) -> int | None:

@@ -76,11 +76,7 @@ def read_norm(norm: Norm) -> Norm:
     """Check the name of a norm."""
     if norm in get_args(Norm):
         return norm
-    raise InvalidArgument(
-        name="norm",
-        expected=" or ".join(f'"{name}"' for name in get_args(Norm)),
-        given=InvalidArgument.describe_parameter(norm),
-    )
+    raise InvalidArgument.of("norm", " or ".join(f'"{name}"' for name in get_args(Norm)), norm)
 
 
 def move(x: Any, y: Any, *, absent: int | None = None) -> Move | Apart:

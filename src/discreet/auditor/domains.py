@@ -112,9 +112,9 @@ class NumberDomain:
         whole = all(isinstance(end, int | np.integer) for end in (lower, upper))
         if not (lower < upper) or not (math.isfinite(lower) and math.isfinite(upper)):
             raise InvalidArgument(
-                name="domain",
-                expected="an interval (lower, upper) of finite numbers, the first below the second",
-                given="another",
+                "domain",
+                "an interval (lower, upper) of finite numbers, the first below the second",
+                "another",
                 hint="for all floats, NaN and infinities with them, say np.float64",
             )
         if not whole:
@@ -139,9 +139,9 @@ class NumberDomain:
                 limits = np.finfo(dtype)
                 return cls(float(limits.min), float(limits.max), dtype, odd=True)
         raise InvalidArgument(
-            name="domain",
-            expected="a type of booleans, integers or floats of at most 64 bits",
-            given=f"the type {getattr(given, '__name__', dtype)}",
+            "domain",
+            "a type of booleans, integers or floats of at most 64 bits",
+            f"the type {getattr(given, '__name__', dtype)}",
         )
 
     @property
@@ -394,11 +394,11 @@ interval is a tuple (lower, upper)
         return Made(domain, _arity(domain))
     if isinstance(domain, list | range | np.ndarray):
         return _listed_domain(list(domain))
-    raise InvalidArgument(
-        name="domain",
-        expected="an interval (lower, upper), a dtype, a list of values or of datasets, a function "
+    raise InvalidArgument.of_data(
+        "domain",
+        "an interval (lower, upper), a dtype, a list of values or of datasets, a function "
         "of numbers in [0, 1), or a tuple of these",
-        given=InvalidArgument.describe_data(domain),
+        domain,
     )
 
 
@@ -410,9 +410,9 @@ def _listed_domain(values: list[Any]) -> Listed:
         return Listed(tuple(records), starts, values[0].dtype if as_array else None)
     if len(values) < 2:
         raise InvalidArgument(
-            name="domain",
-            expected="a list of at least two values",
-            given="one" if values else "an empty list",
+            "domain",
+            "a list of at least two values",
+            "one" if values else "an empty list",
             hint="an interval is a tuple (lower, upper)",
         )
     scalar = all(map(_is_number, values))
@@ -437,9 +437,9 @@ def _arity(function: Callable[..., Any]) -> int:
         return 1
     if not parameters:
         raise InvalidArgument(
-            name="domain",
-            expected="a function of numbers in [0, 1)",
-            given="one without parameters",
+            "domain",
+            "a function of numbers in [0, 1)",
+            "one without parameters",
             hint="as in lambda u: round(100 * u)",
         )
     return sum(one.kind in (0, 1) and one.default is one.empty for one in parameters) or 1
@@ -480,9 +480,9 @@ class Sizes:
             least = most if replaced else 0
         if most < max(1, least + (not replaced)):
             raise InvalidArgument(
-                name="size",
-                expected="room for two neighbours",
-                given=f"from {least:,} to {most:,} records",
+                "size",
+                "room for two neighbours",
+                f"from {least:,} to {most:,} records",
                 hint="under add-remove one of them has one more record",
             )
         return cls(max(least, int(replaced)), most, most)

@@ -25,7 +25,7 @@ import numpy as np
 from discreet.auditor.distance import Apart, Move, family, move, numbers, read_norm
 from discreet.auditor.recorder import Declared, Norm, recording
 from discreet.auditor.replay_finding import Difference, Reach, ReplayFinding, many, short
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.hints import spelled
 from discreet.numeric.exact import non_negative
 from discreet.sensitivity import Sensitivity
@@ -121,9 +121,7 @@ def read_declared(sensitivity: Declared, norm: Norm) -> dict[Norm, Fraction]:
         }
     if isinstance(sensitivity, Mapping):
         if not sensitivity:
-            raise InvalidArgument(
-                name="sensitivity", expected="given in at least one norm", given="an empty dict"
-            )
+            raise InvalidArgument("sensitivity", "given in at least one norm", "an empty dict")
         return {
             read_norm(each): non_negative(bound, name=f"sensitivity in {each}")
             for each, bound in sensitivity.items()
@@ -808,19 +806,19 @@ def _run(
 def _pair(pair: Any) -> tuple[Any, Any]:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise InvalidArgument(
-            name="pair",
-            expected="two neighbouring inputs",
-            given="nothing" if pair is None else InvalidArgument.describe_data(pair),
-            hint="as in pair=(with_ada, without_ada)",
+            "pair",
+            "two neighbouring inputs",
+            "nothing" if pair is None else InvalidArgument.describe_data(pair),
+            hint="as in dp.replay(run, pair=(with_ada, without_ada))",
         )
     x, y = plain(pair[0]), plain(pair[1])
     opaque = any(True for _ in (*opaques(x), *opaques(y)))
     if pair[0] is pair[1] or not (opaque or any(True for _ in unlike(x, y))):
         raise InvalidArgument(
-            name="pair",
-            expected="two different neighbouring inputs",
-            given="two equal ones",
-            hint="let them differ in one person, as in pair=(0, 1) for a count",
+            "pair",
+            "two different neighbouring inputs",
+            "two equal ones",
+            hint=Phrase("let them differ in one person, as in {pair=(0, 1)} for a count"),
         )
     return pair[0], pair[1]
 
@@ -828,8 +826,7 @@ def _pair(pair: Any) -> tuple[Any, Any]:
 def _calls(run: Callable[..., Any]) -> Callable[[Any, Notes], Any]:
     """The pipeline as a function that passes on the recorder, if it takes one."""
     if not callable(run):
-        given = InvalidArgument.describe_parameter(run)
-        raise InvalidArgument(name="run", expected="a function of one input", given=given)
+        raise InvalidArgument.of("run", "a function of one input", run)
     try:
         parameters = inspect.signature(run).parameters.values()
     except (TypeError, ValueError):
@@ -849,9 +846,9 @@ def _check(first: RecordedRun, second: RecordedRun) -> None:
     kinds = [None if one.error is None else type(one.error).__name__ for one in (first, second)]
     if kinds[0] == kinds[1]:
         raise InvalidArgument(
-            name="run",
-            expected="a pipeline that tells the recorder where exact values meet noise",
-            given="one that told it nothing" + (f" and raised {kinds[0]}" if kinds[0] else ""),
+            "run",
+            "a pipeline that tells the recorder where exact values meet noise",
+            "one that told it nothing" + (f" and raised {kinds[0]}" if kinds[0] else ""),
             hint="call recorder.reached(name, values, sensitivity=...) in run(value, recorder), or "
             "release from a Session in the thread that replays",
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.guarantees import Guarantee
 from discreet.inputs import Categories, Numbers, UnitCounts
 
@@ -41,10 +41,8 @@ class Subject:
             together = partial(_together, release) if numbers else None
             return cls(release, promise, together, mechanism=thing)
         if not callable(thing):
-            raise InvalidArgument(
-                name="run",
-                expected="a function of one input, or an object with release and guarantee",
-                given=InvalidArgument.describe_data(thing),
+            raise InvalidArgument.of_data(
+                "run", "a function of one input, or an object with release and guarantee", thing
             )
         return cls(thing, None)
 
@@ -59,11 +57,10 @@ class Subject:
         """The claim that was given, or else the subject's own."""
         chosen = self.claim if claim is None else claim
         if chosen is None:
-            raise InvalidArgument(
-                name="claim",
-                expected="what the function promises",
-                given="nothing",
-                hint="say claim=dp.Pure(1), or whatever it is",
+            raise InvalidArgument.missing(
+                "claim",
+                "what the function promises",
+                hint=Phrase("say {}, or whatever it is", Idiom.CLAIM),
             )
         return chosen
 
@@ -121,14 +118,14 @@ and y; write a function of one input that calls it
         return
     if batched and one:
         expected, given = "a function of an input and size", "one without a parameter size"
-        hint = "leave batched=True out, and it is called once for each output"
+        hint: str = Phrase("leave {batched=True} out, and it is called once for each output")
     elif many:
         expected, given = "a function of one input", "one that needs size too"
-        hint = "say batched=True if it returns that many outputs at once"
+        hint = Phrase("say {batched=True} if it returns that many outputs at once")
     else:
         expected, given = "a function of one input", f"one that {_needs(signature, batched)}"
         hint = "write a function of one input that calls it"
-    raise InvalidArgument(name="run", expected=expected, given=given, hint=hint)
+    raise InvalidArgument("run", expected, given, hint=hint)
 
 
 def _takes(signature: inspect.Signature, *values: Any, **named: Any) -> bool:

@@ -198,10 +198,10 @@ def verify(
     """
     law = getattr(mechanism, "law", None)
     if not callable(law) or isinstance(mechanism, type):
-        raise InvalidArgument(
-            name="mechanism",
-            expected="anything with a method law(value)",
-            given=InvalidArgument.describe_parameter(mechanism),
+        raise InvalidArgument.of(
+            "mechanism",
+            "anything with a method law(value)",
+            mechanism,
             hint="make one first, as in dp.Laplace(sensitivity=1, epsilon=1)"
             if isinstance(mechanism, type)
             else "for code without a known law use dp.audit",
@@ -215,10 +215,8 @@ def _claim(mechanism: Any, claim: Guarantee | None) -> Guarantee:
     found = getattr(mechanism, "guarantee", None) if claim is None else claim
     if isinstance(found, Guarantee):
         return found
-    raise InvalidArgument(
-        name="claim",
-        expected="a guarantee such as Pure(1), where the mechanism states none",
-        given=InvalidArgument.describe_parameter(found),
+    raise InvalidArgument.of(
+        "claim", "a guarantee such as Pure(1), where the mechanism states none", found
     )
 
 
@@ -226,9 +224,9 @@ def _given(pairs: Iterable[Pair]) -> NeighbourPlan:
     listed = list(pairs)
     if not listed or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in listed):
         raise InvalidArgument(
-            name="pairs",
-            expected="at least one pair of inputs, such as [(0, 1)]",
-            given="none" if not listed else "something else",
+            "pairs",
+            "at least one pair of inputs, such as [(0, 1)]",
+            "none" if not listed else "something else",
         )
     why = "only the pairs that were given"
     return NeighbourPlan(pairs=[(pair[0], pair[1]) for pair in listed], why=why, every=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.auditor.certificate.json_schema import misfits
 from discreet.auditor.certificate.verification import Verdict, verify_document
-from discreet.errors import InvalidArgument, one_line
+from discreet.errors import Idiom, InvalidArgument, one_line
 from discreet.numeric import canonical
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ class Certificate:
                 document = None
         if not isinstance(document, dict):
             raise InvalidArgument(
-                name="certificate",
-                expected="a JSON object with every key once and no decimal numbers",
-                given="something else",
-                hint="read the file that certificate.save(path) wrote",
+                "certificate",
+                "a JSON object with every key once and no decimal numbers",
+                "something else",
+                hint=Idiom.CERTIFICATE,
             )
         try:
             made = cls.of(document)
@@ -79,7 +79,7 @@ class Certificate:
             return made
         except (UnicodeError, RecursionError):
             raise InvalidArgument(
-                name="certificate", expected="text in UTF-8, not too deep", given="something else"
+                "certificate", "text in UTF-8, not too deep", "something else"
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -94,10 +94,10 @@ class Certificate:
                 text = file.read(_LARGEST + 1)
         except (OSError, UnicodeError) as error:
             raise InvalidArgument(
-                name="certificate",
-                expected="the path of a text file that can be read",
-                given=f"one that cannot ({getattr(error, 'strerror', None) or 'not UTF-8'})",
-                hint="read the file that certificate.save(path) wrote",
+                "certificate",
+                "the path of a text file that can be read",
+                f"one that cannot ({getattr(error, 'strerror', None) or 'not UTF-8'})",
+                hint=Idiom.CERTIFICATE,
             ) from None
         return cls.from_json(text)
 

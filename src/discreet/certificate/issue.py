@@ -42,9 +42,7 @@ def certify(
     """
     if entry.query is None or not entry.mechanisms:
         raise InvalidArgument(
-            name="entry",
-            expected="the charge of a query on a table",
-            given="one without a query or mechanisms",
+            "entry", "the charge of a query on a table", "one without a query or mechanisms"
         )
     document = {
         "format": FORMAT,
@@ -89,8 +87,9 @@ not know the aggregate "mode": nothing was charged. CONTRIBUTING.md says what to
         if one["kind"] not in AGGREGATES:
             raise Refused(
                 f"a certificate of {one['name']} could not be verified, since the verifier does "
-                f'not know the aggregate "{one["kind"]}": nothing was charged. CONTRIBUTING.md '
-                "says what to add to it"
+                f'not know the aggregate "{one["kind"]}": nothing was charged',
+                remedy="CONTRIBUTING.md says what to add to it",
+                code="unsupported",
             )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from discreet.auditor.certificate.verification import Statement
+from discreet.auditor.certificate.verification import TO_BE_SURE, Statement
 from discreet.certificate.issue import told_charged, told_released
-from discreet.errors import DiscreetError, InvalidArgument, Refused
+from discreet.errors import DiscreetError, InvalidArgument, Phrase, Refused
 from discreet.ledger.ledger import Ledger
 
 PathName = str | os.PathLike[str]
@@ -60,8 +60,10 @@ def _opened(ledger: PathName, public_key: PathName | None) -> tuple[Ledger, Stat
         with suppress(Refused):  # it was made with another key, or with none
             sealed = Ledger(ledger, public_key=public_key)
             return sealed, Statement("proved", "the ledger is sealed with the key you gave")
-    how = "it is not sealed with the key you gave" if public_key else "give public_key= to be sure"
-    return Ledger(ledger), Statement("trusted", f"that the ledger was not written anew: {how}")
+    how = "it is not sealed with the key you gave" if public_key else TO_BE_SURE
+    return Ledger(ledger), Statement(
+        "trusted", Phrase("that the ledger was not written anew: {}", how)
+    )
 
 
 def _compared(document: dict[str, Any], ledger: Ledger) -> Iterator[Statement]:

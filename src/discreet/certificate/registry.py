@@ -88,18 +88,13 @@ def registry_record(
     document = certificate.document
     if wrong := misfits(document):
         raise InvalidArgument(
-            name="certificate",
-            expected="a certificate of version 1",
-            given="another document",
-            hint=wrong[0],
+            "certificate", "a certificate of version 1", "another document", hint=wrong[0]
         )
     _one_of(curator_type, CURATORS, name="curator_type")
     if sector is not None:
         _one_of(sector, SECTORS, name="sector")
     if isinstance(authors, str) or not authors:
-        raise InvalidArgument(
-            name="authors", expected="a list of names, one at least", given="none"
-        )
+        raise InvalidArgument("authors", "a list of names, one at least", "none")
     title = document["dataset"] if name is None else name
     record = {
         "url_slug": _slug(f"{title} {curator} {document['time'][:4]}"),
@@ -247,5 +242,4 @@ def _slug(text: str) -> str:
 
 def _one_of(value: str, allowed: Sequence[str], *, name: str) -> None:
     if value not in allowed:
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name=name, expected=f"one of {', '.join(allowed)}", given=given)
+        raise InvalidArgument.unknown(name, allowed, value)

@@ -79,10 +79,11 @@ def unknown_dataset(there: list[Account], given: str | None = None) -> InvalidAr
     """The error for a dataset that is not named, or that does not exist."""
     names = ", ".join(account.name for account in there)
     return InvalidArgument(
-        name="--dataset",
-        expected=f"one of {names}" if there else "a dataset of this ledger, which has none",
-        given="nothing" if given is None else InvalidArgument.describe_parameter(given),
+        "--dataset",
+        f"one of {names}" if there else "a dataset of this ledger, which has none",
+        "nothing" if given is None else InvalidArgument.describe_parameter(given),
         hint="" if there else "add one: discreet ledger create LEDGER --dataset NAME --epsilon 3",
+        code="missing-argument" if given is None else "unknown-name",
     )
 
 
@@ -140,24 +141,18 @@ def account_document(account: Account) -> dict[str, Any]:
 def check_caps(dataset: str | None, budget: Any, groups: list[str], of_group: Any) -> None:
     """Refuse a cap without a dataset or group, and a dataset without a cap."""
     if dataset is None and (budget is not None or (groups and of_group is None)):
-        raise InvalidArgument(
-            name="--dataset",
-            expected="given with a cap or a group",
-            given="nothing",
-            hint="as in --dataset people --epsilon 3",
+        raise InvalidArgument.missing(
+            "--dataset", "given with a cap or a group", hint="as in --dataset people --epsilon 3"
         )
     if dataset is not None and budget is None:
-        raise InvalidArgument(
-            name="the cap",
-            expected="given with --dataset, as --epsilon, --rho or --mu",
-            given="nothing",
+        raise InvalidArgument.missing(
+            "the cap",
+            "given with --dataset, as --epsilon, --rho or --mu",
             hint="it is the most that all answers together may cost one person, and stays fixed; "
             "as in --epsilon 3",
         )
     if of_group is not None and not groups:
-        raise InvalidArgument(
-            name="--group", expected="given with a cap of a group", given="nothing"
-        )
+        raise InvalidArgument.missing("--group", "given with a cap of a group")
 
 
 def check_names(
@@ -183,10 +178,10 @@ def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Accoun
     made = groups[-1:] if of_group is not None else []
     for name in groups:
         if name not in there and name not in made:
-            raise InvalidArgument(
-                name="--group",
-                expected="a group that is there, or the last one with its cap",
-                given=InvalidArgument.describe_parameter(name),
+            raise InvalidArgument.of(
+                "--group",
+                "a group that is there, or the last one with its cap",
+                name,
                 hint="to make it, add its cap: --group-epsilon 5, --group-rho or --group-mu",
             )
 
@@ -194,10 +189,10 @@ def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Accoun
 def check_new(dataset: str | None, there: Sequence[Account]) -> None:
     """Refuse to put an existing dataset into a new group: its groups are fixed."""
     if dataset is not None and any(account.name == dataset for account in there):
-        raise InvalidArgument(
-            name="--dataset",
-            expected="one that is not there yet, since it joins a group when it is added",
-            given=InvalidArgument.describe_parameter(dataset),
+        raise InvalidArgument.of(
+            "--dataset",
+            "one that is not there yet, since it joins a group when it is added",
+            dataset,
         )
 
 
@@ -227,7 +222,9 @@ def check_kept(
             if had != given:
                 raise Refused(
                     f'the dataset "{name}" is there already, and {words} {had}, not {given}: '
-                    "that is never changed. Say the same, or add a dataset under another name"
+                    "that is never changed",
+                    remedy="Say the same, or add a dataset under another name",
+                    code="already-there",
                 )
 
 

@@ -27,7 +27,7 @@ from discreet.cli.failures import called
 from discreet.cli.options import Text, argument, flag, flat, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
-from discreet.errors import DiscreetError, InvalidArgument, one_line
+from discreet.errors import DiscreetError, InvalidArgument, Phrase, one_line
 from discreet.hints import meant
 from discreet.plot import check_installed
 
@@ -61,11 +61,8 @@ def named(text: str, *, option: str) -> Named:
     """
     place, _, path = text.rpartition(":")
     if not place or not all(part.isidentifier() for part in path.split(".")):
-        raise InvalidArgument(
-            name=option,
-            expected="a module or a file, a colon, and a name in it",
-            given=InvalidArgument.describe_parameter(text),
-            hint=_HOW,
+        raise InvalidArgument.of(
+            option, "a module or a file, a colon, and a name in it", text, hint=_HOW
         )
     module = _module(place, option=option)
     return Named(module, found_in(module, path, option=option))
@@ -76,11 +73,8 @@ def found_in(module: Any, path: str, *, option: str) -> Any:
     thing = module
     for part in path.split("."):
         if not hasattr(thing, part):
-            raise InvalidArgument(
-                name=option,
-                expected=f"a name in {module.__name__}",
-                given=InvalidArgument.describe_parameter(path),
-                hint=_names(module, path),
+            raise InvalidArgument.of(
+                option, f"a name in {module.__name__}", path, hint=_names(module, path)
             )
         thing = getattr(thing, part)
     return thing
@@ -108,10 +102,10 @@ def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
     """
     value = _written(text)
     if value is None and "," in text:
-        raise InvalidArgument(
-            name="--pair",
-            expected="two inputs, or the name of two",
-            given=InvalidArgument.describe_parameter(text),
+        raise InvalidArgument.of(
+            "--pair",
+            "two inputs, or the name of two",
+            text,
             hint="text needs quotes of its own, as in --pair \"'yes','no'\"",
         )
     if value is None:
@@ -119,9 +113,9 @@ def pair_of(text: str, beside: Any) -> tuple[Any, Any]:
     is_list = isinstance(value, tuple | list)
     if not is_list or len(value) != 2:
         raise InvalidArgument(
-            name="--pair",
-            expected="two inputs",
-            given=str(len(value)) if is_list else InvalidArgument.describe_data(value),
+            "--pair",
+            "two inputs",
+            str(len(value)) if is_list else InvalidArgument.describe_data(value),
             hint="written out, as in --pair 0,1 or --pair '[1, 2], [1, 3]', or the name of two, "
             "as in --pair survey.py:pair",
         )
@@ -151,9 +145,7 @@ def _pairs(function: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _no_neighbors(given: str) -> InvalidArgument:
-    return InvalidArgument(
-        name="--neighbors", expected="a function that gives pairs of inputs", given=given
-    )
+    return InvalidArgument("--neighbors", "a function that gives pairs of inputs", given)
 
 
 def _named_or_beside(text: str, beside: Any, *, option: str) -> Any:
@@ -176,12 +168,7 @@ def _written(text: str) -> Any:
 def _module(place: str, *, option: str) -> Any:
     is_file = place.endswith(".py")
     if is_file and not Path(place).is_file():
-        raise InvalidArgument(
-            name=option,
-            expected="a file that is there",
-            given=InvalidArgument.describe_parameter(place),
-            hint=_HOW,
-        )
+        raise InvalidArgument.of(option, "a file that is there", place, hint=_HOW)
     folders = [str(Path.cwd())]
     if is_file:
         folders.insert(0, str(Path(place).resolve().parent))
@@ -192,9 +179,9 @@ def _module(place: str, *, option: str) -> Any:
         missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
         unknown = missing is not None and f"{place}.".startswith(f"{missing}.")
         raise InvalidArgument(
-            name=option,
-            expected="in a module that can be imported",
-            given=f"no module {place}" if unknown else f"one that {_raised(error)}",
+            option,
+            "in a module that can be imported",
+            f"no module {place}" if unknown else f"one that {_raised(error)}",
             hint=_HOW if unknown else "import it in Python to see more",
         ) from None
 
@@ -235,9 +222,9 @@ def told_of(found: Named) -> Iterator[None]:
         if not theirs:
             raise
         told = InvalidArgument(
-            name="TARGET",
-            expected="one whose law and guarantee can be asked for",
-            given=f"one that {_raised(error, theirs)}",
+            "TARGET",
+            "one whose law and guarantee can be asked for",
+            f"one that {_raised(error, theirs)}",
         )
     else:
         return
@@ -289,12 +276,7 @@ def claim_of(text: str) -> Guarantee:
 
 
 def _unreadable(text: str) -> InvalidArgument:
-    return InvalidArgument(
-        name="--claim",
-        expected="one claim with its numbers",
-        given=InvalidArgument.describe_parameter(text),
-        hint=HOW,
-    )
+    return InvalidArgument.of("--claim", "one claim with its numbers", text, hint=HOW)
 
 
 # -- progress --------------------------------------------------------------------------------------
@@ -524,10 +506,9 @@ def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
         with told_of(found):
             verification = _verified(found.thing, claim, given, progress)
         if verification is None and not given:
-            raise InvalidArgument(
-                name="--pair",
-                expected="two neighbouring inputs to tell apart",
-                given="nothing",
+            raise InvalidArgument.missing(
+                "--pair",
+                "two neighbouring inputs to tell apart",
                 hint="say --pair 0,1, or --neighbors NAME for a function that yields pairs",
             )
         if verification is not None and not given:
@@ -550,22 +531,18 @@ def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
 
 def _check_effort(effort: Effort) -> None:
     if effort.seconds is not None and effort.samples is not None:
-        raise InvalidArgument(
-            name="--seconds and --samples", expected="given one at a time", given="both"
-        )
+        raise InvalidArgument.conflict("--seconds and --samples", "given one at a time")
 
 
 def _claim(subject: Subject, claimed: Claimed) -> Guarantee:
     if claimed.claim is None and subject.claim is None:
-        raise InvalidArgument(name="--claim", expected="given", given="nothing", hint=HOW)
+        raise InvalidArgument.missing("--claim", "given", hint=HOW)
     return subject.claimed(None if claimed.claim is None else claim_of(claimed.claim))
 
 
 def _inputs(found: Named, claimed: Claimed) -> dict[str, Any]:
     if claimed.pair is not None and claimed.neighbors is not None:
-        raise InvalidArgument(
-            name="--pair and --neighbors", expected="given one at a time", given="both"
-        )
+        raise InvalidArgument.conflict("--pair and --neighbors", "given one at a time")
     if claimed.pair is not None:
         return {"pair": pair_of(claimed.pair, found.module)}
     if claimed.neighbors is not None:
@@ -591,11 +568,7 @@ def _verified(
 def _check_picture(plot: Path | None) -> None:
     check_outputs({"--plot": plot})
     if plot is not None and plot.suffix.lower() not in _PICTURES:
-        raise InvalidArgument(
-            name="--plot",
-            expected="a name that ends in .svg, .png or .html",
-            given=InvalidArgument.describe_parameter(str(plot)),
-        )
+        raise InvalidArgument.of("--plot", "a name that ends in .svg, .png or .html", str(plot))
     if plot is not None:
         check_installed()
         _try_to_write(plot)
@@ -611,7 +584,7 @@ def _try_to_write(plot: Path) -> None:
     except OSError as error:
         reason = (error.strerror or "it cannot be used").lower()
         raise InvalidArgument(
-            name="--plot",
-            expected="a file that can be written",
-            given=f"{InvalidArgument.describe_parameter(str(plot))}: {reason}",
+            "--plot",
+            "a file that can be written",
+            Phrase("{}: {}", InvalidArgument.describe_parameter(str(plot)), reason),
         ) from None

@@ -149,16 +149,14 @@ def show(
     with place.open() as ledger:
         if release is not None:
             if plot is not None:
-                raise InvalidArgument(
-                    name="--plot and --release", expected="one of them", given="both"
-                )
+                raise InvalidArgument.conflict("--plot and --release")
             show_release(ledger, release, answer, key=place.key, as_json=printed.json)
             return
         if answer != AnswerOptions():
-            raise InvalidArgument(
-                name="--output, --format, --certificate and --force",
-                expected="given with --release, whose answer they are about",
-                given="without it",
+            raise InvalidArgument.conflict(
+                "--output, --format, --certificate and --force",
+                "given with --release, whose answer they are about",
+                "without it",
             )
         chosen = _asked_by(ledger, accounts.datasets_of(ledger, dataset), analyst)
         if plot is not None:
@@ -195,9 +193,7 @@ def analysts(
 
     budget = cap.budget()
     if add is None and budget is not None:
-        raise InvalidArgument(
-            name="--add", expected="given with a cap", given="nothing", hint="as in --add ann"
-        )
+        raise InvalidArgument.missing("--add", "given with a cap", hint="as in --add ann")
     cap.check()
     with place.open() as ledger:
         chosen = accounts.datasets_of(ledger, dataset)
@@ -302,9 +298,9 @@ def _asked_by(ledger: Ledger, chosen: list[Account], analyst: str | None) -> lis
     found = [d for d in chosen if any((w.dataset, w.name) == (d.name, analyst) for w in people)]
     if not found:
         names = ", ".join(dict.fromkeys(who.name for who in people))
-        raise InvalidArgument(
-            name="--analyst",
-            expected=f"one of {names}" if names else "left out: there are no analysts yet",
-            given=InvalidArgument.describe_parameter(analyst),
+        raise InvalidArgument.of(
+            "--analyst",
+            f"one of {names}" if names else "left out: there are no analysts yet",
+            analyst,
         )
     return found

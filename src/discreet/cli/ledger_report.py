@@ -25,7 +25,7 @@ from discreet.cli.accounts import (
     facts_of,
     spent_without_cap,
 )
-from discreet.cli.failures import called, translated
+from discreet.cli.failures import called
 from discreet.cli.output import AnswerOptions, AsJson, in_words, short
 from discreet.cli.paths import check_outputs, is_hexadecimal, key_files, ledger_files
 from discreet.errors import InvalidArgument, one_line
@@ -102,10 +102,9 @@ def draw_history(
 ) -> None:
     """Draw one dataset's history, but never over a file of the ledger or of its ``keys``."""
     if len(chosen) != 1:
-        raise InvalidArgument(
-            name="--dataset",
-            expected="given with --plot, which draws one dataset",
-            given="nothing",
+        raise InvalidArgument.missing(
+            "--dataset",
+            "given with --plot, which draws one dataset",
             hint=f"one of {', '.join(account.name for account in chosen)}" if chosen else "",
         )
     check_outputs({"--plot": Path(path)}, kept=[*ledger_files(ledger.location), *keys])
@@ -124,16 +123,16 @@ def show_release(
     entry = ledger.entry(number)
     if entry is None:
         raise InvalidArgument(
-            name="--release",
-            expected="the number of a release of this ledger",
-            given=str(number),
+            "--release",
+            "the number of a release of this ledger",
+            str(number),
             hint="discreet ledger show lists them",
         )
     if any(one.number == number for one in ledger.unanswered()):
         raise InvalidArgument(
-            name="--release",
-            expected="the number of a release whose answer was stored",
-            given=f"{number}, which was charged and has no answer",
+            "--release",
+            "the number of a release whose answer was stored",
+            f"{number}, which was charged and has no answer",
             hint="it was charged by hand, is still running, or was cut off; it stays charged, and "
             "nothing can be shown for it",
         )
@@ -384,7 +383,7 @@ def check_ledger(place: ReadOnlyLedgerOptions, expect: str | None, printed: AsJs
     ok = wanted is None or found == wanted[1]
     sentences = [
         sentence
-        for sentence in map(translated, checked.sentences)
+        for sentence in checked.sentences
         if not (wanted and ok and sentence.startswith(_OLDER))
     ]
     if open_charges:
@@ -436,8 +435,4 @@ def _expected(text: str | None) -> tuple[int, str] | None:
     number, _, digest = text.partition(":")
     if number.isascii() and number.isdecimal() and len(number) < 19 and is_hexadecimal(digest):
         return int(number), digest.lower()
-    raise InvalidArgument(
-        name="--expect",
-        expected="NUMBER:HASH, as discreet ledger verify prints them",
-        given=InvalidArgument.describe_parameter(text),
-    )
+    raise InvalidArgument.of("--expect", "NUMBER:HASH, as discreet ledger verify prints them", text)

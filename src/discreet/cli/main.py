@@ -78,10 +78,10 @@ def front(
     elif version:
         print(f"discreet {discreet.__version__}")
     elif context.invoked_subcommand is None and as_json:
-        raise InvalidArgument(
-            name="--json",
-            expected="given with --version or after a command",
-            given="alone",
+        raise InvalidArgument.conflict(
+            "--json",
+            "given with --version or after a command",
+            "alone",
             hint="discreet --help lists the commands",
         )
     elif context.invoked_subcommand is None:

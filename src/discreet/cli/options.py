@@ -154,10 +154,10 @@ def budget_of(
     budgets = list(made())
     if len(budgets) > 1 or (delta is not None and epsilon is None):
         raise InvalidArgument(
-            name="the cap",
-            expected=f"one of {prefix}epsilon, {prefix}epsilon with {prefix}delta, {prefix}rho "
+            "the cap",
+            f"one of {prefix}epsilon, {prefix}epsilon with {prefix}delta, {prefix}rho "
             f"and {prefix}mu",
-            given="several" if len(budgets) > 1 else f"{prefix}delta without {prefix}epsilon",
+            "several" if len(budgets) > 1 else f"{prefix}delta without {prefix}epsilon",
         )
     return budgets[0] if budgets else None
 
@@ -175,8 +175,8 @@ def check_cap(budget: Budget | None, slack: str | None, *, prefix: str, slack_op
         ):
             Cap.read(budget, slack)
     elif slack is not None:
-        raise InvalidArgument(
-            name=slack_option, expected="given with the cap that it is a part of", given="alone"
+        raise InvalidArgument.conflict(
+            slack_option, "given with the cap that it is a part of", "alone"
         )
 
 
@@ -212,9 +212,10 @@ class SpendOptions:
         amounts = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho, "mu": self.mu}
         if not self.error and (self.epsilon, self.rho, self.mu) == (None, None, None):
             raise InvalidArgument(
-                name="the spend",
-                expected="given as --epsilon, --epsilon and --delta, --rho, --mu or --error",
-                given="nothing" if self.delta is None else "--delta alone",
+                "the spend",
+                "given as --epsilon, --epsilon and --delta, --rho, --mu or --error",
+                "nothing" if self.delta is None else "--delta alone",
+                code="missing-argument",
                 hint="say how much privacy the answer may cost, as in --epsilon 0.5",
             )
         for name, text in amounts.items():
@@ -229,10 +230,9 @@ class SpendOptions:
         if len(pairs) == 1 and not pairs[0][0]:
             return pairs[0][2]
         if any(not name for name, _, _ in pairs):
-            raise InvalidArgument(
-                name="--error",
-                expected="one number, or name=number for each of several columns",
-                given="both",
+            raise InvalidArgument.conflict(
+                "--error",
+                "one number, or name=number for each of several columns",
                 hint="as in --error n=50 --error mean_income=500",
             )
         return {name.strip(): error for name, _, error in pairs} or None
@@ -300,6 +300,4 @@ def _check_positive(text: str, *, option: str) -> None:
     from discreet.numeric.exact import number
 
     if number(text, name=option) <= 0:
-        raise InvalidArgument(
-            name=option, expected="above 0", given=InvalidArgument.describe_parameter(text)
-        )
+        raise InvalidArgument.of(option, "above 0", text)

@@ -167,16 +167,12 @@ class AnswerOptions:
     def check_format(self, *, as_json: bool) -> None:
         """Refuse an unknown format, and --format together with --json."""
         if self.format is not None and self.format not in _FORMATS:
-            raise InvalidArgument(
-                name="--format",
-                expected="table, csv or json",
-                given=InvalidArgument.describe_parameter(self.format),
-            )
+            raise InvalidArgument.of("--format", "table, csv or json", self.format)
         if as_json and self.format not in (None, "json"):
-            raise InvalidArgument(
-                name="--format",
-                expected="left out with --json, which prints one document",
-                given=InvalidArgument.describe_parameter(self.format),
+            raise InvalidArgument.of(
+                "--format",
+                "left out with --json, which prints one document",
+                self.format,
                 hint="--output FILE writes the table as well, as .csv or .parquet",
             )
 
@@ -184,10 +180,8 @@ class AnswerOptions:
         """Refuse outputs that cannot be written or are ``kept``, before anything is charged."""
         self.check_format(as_json=as_json)
         if self.output is not None and self.output.suffix.lower() not in _SUFFIXES:
-            raise InvalidArgument(
-                name="--output",
-                expected="a name that ends in .csv, .parquet or .json",
-                given=InvalidArgument.describe_parameter(self.output.suffix),
+            raise InvalidArgument.of(
+                "--output", "a name that ends in .csv, .parquet or .json", self.output.suffix
             )
         places = {"--output": self.output, "--certificate": self.certificate}
         check_outputs(places, kept=kept, new=not self.force)

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 
 if TYPE_CHECKING:
     from discreet.ledger.stores.store import Store
@@ -34,24 +34,22 @@ def check_outputs(
     for option, path in places.items():
         _check_folder(option, path)
         if any(_is_same(path, one) or _matches(path, one) for one in read):
-            raise InvalidArgument(
-                name=option,
-                expected="a file other than those that are read or hold the budget",
-                given=InvalidArgument.describe_parameter(str(path)),
+            raise InvalidArgument.of(
+                option, "a file other than those that are read or hold the budget", str(path)
             )
         if new and path.is_file():
-            raise InvalidArgument(
-                name=option,
-                expected="a file that is not there yet",
-                given=InvalidArgument.describe_parameter(str(path)),
+            raise InvalidArgument.of(
+                option,
+                "a file that is not there yet",
+                str(path),
                 hint="choose another name, or say --force to overwrite it",
             )
     for option, path in places.items():
         if any(other != option and _is_same(path, str(places[other])) for other in places):
             raise InvalidArgument(
-                name=" and ".join(sorted(places)),
-                expected="files of their own",
-                given=f"{InvalidArgument.describe_parameter(str(path))} for both",
+                " and ".join(sorted(places)),
+                "files of their own",
+                Phrase("{} for both", InvalidArgument.describe_parameter(str(path))),
             )
 
 
@@ -70,17 +68,9 @@ def key_files(key: str | None) -> list[str]:
 def _check_folder(option: str, path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir() or path.is_dir():
-        raise InvalidArgument(
-            name=option,
-            expected="a file in a folder that exists",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of(option, "a file in a folder that exists", str(path))
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InvalidArgument(
-            name=option,
-            expected="a file that may be written",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of(option, "a file that may be written", str(path))
 
 
 def _is_same(path: Path, other: str) -> bool:
@@ -115,10 +105,11 @@ def ledger_exists(ledger: str) -> bool:
 def check_ledger_exists(ledger: str) -> None:
     """Refuse a ledger that is missing, or a file that is not a ledger."""
     if not ledger_exists(ledger):
-        raise InvalidArgument(
-            name="the ledger",
-            expected="a file that is there",
-            given=InvalidArgument.describe_parameter(ledger),
+        raise InvalidArgument.of(
+            "the ledger",
+            "a file that is there",
+            ledger,
+            code="not-found",
             hint="if there was one, restore it, since a new one would forget what was spent; for "
             f"a first one: discreet ledger create {shlex.quote(ledger)} --dataset NAME --epsilon 3",
         )
@@ -128,11 +119,8 @@ def check_ledger_exists(ledger: str) -> None:
 def check_ledger_place(ledger: str) -> None:
     """Refuse a place where no ledger can be made."""
     if any(not Path(file).absolute().parent.is_dir() for file in ledger_files(ledger)):
-        raise InvalidArgument(
-            name="the ledger",
-            expected="in a folder that is there",
-            given=InvalidArgument.describe_parameter(ledger),
-            hint="make the folder first",
+        raise InvalidArgument.of(
+            "the ledger", "in a folder that is there", ledger, hint="make the folder first"
         )
     _check_is_ledger(ledger)
 
@@ -151,9 +139,9 @@ def _store(ledger: str) -> type[Store]:
 def _check_is_ledger(ledger: str) -> None:
     if _store(ledger).is_another_file(ledger):
         raise InvalidArgument(
-            name="the ledger",
-            expected="the file of a ledger",
-            given=f"{InvalidArgument.describe_parameter(ledger)}, which is not one",
+            "the ledger",
+            "the file of a ledger",
+            Phrase("{}, which is not one", InvalidArgument.describe_parameter(ledger)),
             hint="discreet ledger create makes one under a new name",
         )
 
@@ -171,18 +159,18 @@ def check_public_key(key: str | None) -> None:
     path = Path(key)
     if not path.is_file():
         raise InvalidArgument(
-            name="--public-key",
-            expected=f"a file, or {_DIGITS} hexadecimal digits",
-            given=f"a name that is neither: there is no file {key}",
+            "--public-key",
+            f"a file, or {_DIGITS} hexadecimal digits",
+            f"a name that is neither: there is no file {key}",
         )
     with open(path, "rb") as file:
         content = file.read(4096)
     if b"PRIVATE KEY" in content:
         beside = f"{path.name}.pub"
         raise InvalidArgument(
-            name="--public-key",
-            expected="the public half of a key",
-            given="the private one, which signs and stays with its owner",
+            "--public-key",
+            "the public half of a key",
+            "the private one, which signs and stays with its owner",
             hint=f"the public one is in {beside}, or in what its owner handed out",
         )
 

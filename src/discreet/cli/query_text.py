@@ -60,10 +60,10 @@ def listed(text: str, *, option: str) -> list[str]:
         rows = []
     items = [item.strip() for item in rows[0]] if len(rows) == 1 else []
     if not items or "" in items:
-        raise InvalidArgument(
-            name=option,
-            expected="a list with commas, without empty items",
-            given=InvalidArgument.describe_parameter(text),
+        raise InvalidArgument.of(
+            option,
+            "a list with commas, without empty items",
+            text,
             hint="as in a,b,c; put an item that holds a comma in double quotes, as in 'a,\"b, c\"'",
         )
     return items
@@ -77,10 +77,10 @@ def typed(text: str, kind: Type, *, option: str) -> Any:
     """
     value = _read_value(text, kind)
     if value is None:
-        raise InvalidArgument(
-            name=option,
-            expected=f"{_HOW[kind]}, since the column is of type {kind}",
-            given=InvalidArgument.describe_parameter(text),
+        raise InvalidArgument.of(
+            option,
+            f"{_HOW[kind]}, since the column is of type {kind}",
+            text,
             hint="--schema column=text reads the column as text",
         )
     return value
@@ -277,8 +277,7 @@ class _ConditionReader:
         return f'"{self._tokens[self._place - 1][1][:20]}"'
 
     def _refused(self, hint: str) -> InvalidArgument:
-        given = InvalidArgument.describe_parameter(self._text)
-        return InvalidArgument(name="--where", expected=_SHAPE, given=given, hint=hint)
+        return InvalidArgument.of("--where", _SHAPE, self._text, hint=hint)
 
 
 def _bare(word: str) -> Any:
@@ -321,10 +320,10 @@ def asked(flag: Flag, text: str, schema: Schema) -> Named:
     found = [part.strip() for part in split(":", len(parts) - 1)]
     if len(found) != len(parts) or "" in found:
         option = f"--{flag.option}"
-        raise InvalidArgument(
-            name=option,
-            expected=":".join(parts),
-            given=InvalidArgument.describe_parameter(text),
+        raise InvalidArgument.of(
+            option,
+            ":".join(parts),
+            text,
             hint=f"as in {option} {flag.example}, or with a name, {option} name={flag.example}",
         )
     given = AskedText(flag, found[0], dict(zip(parts, found, strict=True)), schema)
@@ -372,9 +371,9 @@ def once(pairs: list[Named]) -> dict[str, Aggregate]:
     for name, aggregate in pairs:
         if name in named:
             raise InvalidArgument(
-                name=f'the name "{name}"',
-                expected="that of one aggregate",
-                given="that of two",
+                f'the name "{name}"',
+                "that of one aggregate",
+                "that of two",
                 hint="put a name before one of them, as in --mean pay=income:0:200000",
             )
         named[name] = aggregate
@@ -396,10 +395,11 @@ def check_data(data: str) -> None:
     """Refuse a file that does not exist."""
     if not Path(data).exists() and not glob.has_magic(data):
         raise InvalidArgument(
-            name="DATA",
-            expected="a file, or a pattern in quotes that files match",
-            given=f"a missing one: there is no file {data}",
+            "DATA",
+            "a file, or a pattern in quotes that files match",
+            f"a missing one: there is no file {data}",
             hint=no_such_file(data),
+            code="not-found",
         )
 
 
@@ -413,13 +413,11 @@ def delimiter_hinted(data: str, delimiter: str) -> Iterator[None]:
         other = _other_delimiter(data, delimiter)
         if other is None:
             raise
-        raise InvalidArgument(
-            name=error.name,
-            expected=error.expected,
-            given=error.given,
-            hint=f"the first line of {Path(data).name} looks as if cells were separated by "
-            f"another character: try --delimiter {other}",
-        ) from None
+        hint = (
+            f"the first line of {Path(data).name} looks as if cells were separated by another "
+            f"character: try --delimiter {other}"
+        )
+        raise error.about(error.name, hint=hint) from None
 
 
 def _other_delimiter(data: str, delimiter: str) -> str | None:

@@ -116,11 +116,10 @@ class QuestionOptions:
         """Refuse discovered keys without a δ, before anything is opened."""
         discovers = set(self.keys or ()) == {_DISCOVER}
         if discovers and spending.delta is None and not spending.error:
-            raise InvalidArgument(
-                name="--delta",
-                expected="given with --keys discover, which may reveal a key of one person with "
+            raise InvalidArgument.missing(
+                "--delta",
+                "given with --keys discover, which may reveal a key of one person with "
                 "that probability",
-                given="nothing",
                 hint="add it, as in --delta 1e-6, or list the keys",
             )
 
@@ -157,10 +156,8 @@ class QuestionOptions:
         pairs = [text.rpartition("=") for text in self.schema or ()]
         for text, (column, _, kind) in zip(self.schema or (), pairs, strict=True):
             if not column or not kind:
-                raise InvalidArgument(
-                    name="--schema",
-                    expected="column=type, as in --schema age=integer",
-                    given=InvalidArgument.describe_parameter(text),
+                raise InvalidArgument.of(
+                    "--schema", "column=type, as in --schema age=integer", text
                 )
         return {column.strip(): kind.strip() for column, _, kind in pairs} or None
 
@@ -193,10 +190,10 @@ class QuestionOptions:
         if self.group_by:
             return table.group_by(*self.group_by, keys=self._keys(table, self.group_by))
         if self.keys or self.public_keys:
-            raise InvalidArgument(
-                name="--keys",
-                expected="given with --group-by",
-                given="without it",
+            raise InvalidArgument.conflict(
+                "--keys",
+                "given with --group-by",
+                "without it",
                 hint="say which column they belong to, as in --group-by city --keys A,B",
             )
         return table
@@ -216,10 +213,9 @@ class QuestionOptions:
             return _DISCOVER
         if len(lists) != len(columns) or self.public_keys is not None:
             raise InvalidArgument(
-                name="--keys",
-                expected="given once for each --group-by, since the groups that occur would reveal "
-                "people",
-                given="--keys and --public-keys" if self.public_keys else f"{len(lists)} of them",
+                "--keys",
+                "given once for each --group-by, since the groups that occur would reveal people",
+                "--keys and --public-keys" if self.public_keys else f"{len(lists)} of them",
                 hint="list them, as in --keys A,B,C, name a public file with --public-keys, or say "
                 "--keys discover with --delta",
             )
@@ -229,9 +225,9 @@ class QuestionOptions:
             values = listed(text, option="--keys")
             if _DISCOVER in values:
                 raise InvalidArgument(
-                    name="--keys",
-                    expected="keys for every --group-by, or discover once for all of them",
-                    given="discover beside keys",
+                    "--keys",
+                    "keys for every --group-by, or discover once for all of them",
+                    "discover beside keys",
                     hint="if a group is really called discover, name it in a file of --public-keys",
                 )
             found[column] = [typed(value, kind, option="--keys") for value in values]
@@ -246,9 +242,10 @@ class QuestionOptions:
             pairs += (query_text.asked(one, text, table.schema) for text in texts)
         if not pairs:
             raise InvalidArgument(
-                name="the question",
-                expected="at least one aggregate",
-                given="none",
+                "the question",
+                "at least one aggregate",
+                "none",
+                code="missing-argument",
                 hint="say what to compute, as in --count or --mean income:0:200000",
             )
         return query_text.once(pairs)
@@ -328,9 +325,7 @@ class AccountOptions:
     def check(self) -> None:
         """Refuse --ledger together with --no-ledger; a ledger from the environment is ignored."""
         if self.no_ledger and self.ledger not in (None, os.environ.get("DISCREET_LEDGER")):
-            raise InvalidArgument(
-                name="--ledger and --no-ledger", expected="one of them", given="both"
-            )
+            raise InvalidArgument.conflict("--ledger and --no-ledger")
 
     @contextmanager
     def hinted(self) -> Iterator[None]:
@@ -359,18 +354,17 @@ class AccountOptions:
                 yield Opened(self._on(ledger, table, cap), ledger)
             return
         if not self.no_ledger:
-            raise InvalidArgument(
-                name="--ledger",
-                expected="given, so that what is spent is remembered after this run",
-                given="nothing",
+            raise InvalidArgument.missing(
+                "--ledger",
+                "given, so that what is spent is remembered after this run",
                 hint="make one with: discreet ledger create people.ledger --dataset people "
                 "--epsilon 3; or say --no-ledger if the data are invented",
             )
         if self.idempotency_key is not None:
-            raise InvalidArgument(
-                name="--idempotency-key",
-                expected="given with a ledger, which keeps the answer",
-                given="with --no-ledger",
+            raise InvalidArgument.conflict(
+                "--idempotency-key",
+                "given with a ledger, which keeps the answer",
+                "with --no-ledger",
             )
         budget: Budget | None = cap.budget()
         slack: Fraction | str | None = cap.slack
@@ -419,10 +413,9 @@ class AccountOptions:
         if not self.create:
             check_ledger_exists(self.ledger)
         elif cap.budget() is None and not ledger_exists(self.ledger):
-            raise InvalidArgument(
-                name="the cap",
-                expected="given with --create, as --budget-epsilon, --budget-rho or --budget-mu",
-                given="nothing",
+            raise InvalidArgument.missing(
+                "the cap",
+                "given with --create, as --budget-epsilon, --budget-rho or --budget-mu",
                 hint="it is the most that all answers together may cost one person, and stays "
                 "fixed; as in --budget-epsilon 3",
             )
@@ -460,10 +453,9 @@ def _just_enough(query: Query, spending: SpendOptions) -> tuple[Budget, Fraction
         charge = price(ZCDP, _plan_alone(query, arguments).guarantee, 0)
         return ZCDP(charge.amount), charge.slack
     if spending.error:
-        raise InvalidArgument(
-            name="the cap",
-            expected="given with --error and without a ledger",
-            given="nothing",
+        raise InvalidArgument.missing(
+            "the cap",
+            "given with --error and without a ledger",
             hint="say how much may be spent at most, as in --budget-epsilon 1",
         )
     budget = budget_of(spending.epsilon, None, spending.rho, spending.mu, prefix="--")
@@ -476,9 +468,9 @@ def _explain_alone(query: Query, arguments: dict[str, Any]) -> Explanation:
 
     if arguments["error"] is not None:
         raise InvalidArgument(
-            name="--error",
-            expected="asked of a budget, whose notion of privacy decides what is paid",
-            given="neither a ledger nor a cap",
+            "--error",
+            "asked of a budget, whose notion of privacy decides what is paid",
+            "neither a ledger nor a cap",
             hint="name a ledger, or say how much may be spent, as in --budget-epsilon 1",
         )
     return explain(_plan_alone(query, arguments))

@@ -20,7 +20,7 @@ from discreet.cli.failures import called, in_toml
 from discreet.cli.options import Text, Texts, argument, flag, flat, group, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
-from discreet.errors import InvalidArgument, one_line
+from discreet.errors import InvalidArgument, Phrase, one_line
 from discreet.plot import check_installed
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
 
     if (asked.epsilon is None) == (asked.truth is None):
         raise InvalidArgument(
-            name="--epsilon or --truth",
-            expected="given, and only one of them",
-            given="none" if asked.epsilon is None else "both",
+            "--epsilon or --truth",
+            "given, and only one of them",
+            "none" if asked.epsilon is None else "both",
             hint="it says how much each answer may reveal",
         )
     questions = [
@@ -77,9 +77,9 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
     for missing, there in (("--title", asked.title), ("a question such as --yes-no", questions)):
         if there is None or there == []:
             raise InvalidArgument(
-                name=missing,
-                expected="given too, for a questionnaire made from options",
-                given="none",
+                missing,
+                "given too, for a questionnaire made from options",
+                "none",
                 hint="without any option a template is written",
             )
     assert asked.title is not None
@@ -100,10 +100,10 @@ def _question(kind: type[Question], given: str, asked: QuestionnaireOptions) -> 
     option, parts = f"--{kind.kind.replace('_', '-')}", 3 if kind.answers else 2
     name, *rest = (part.strip() for part in given.split("=", parts - 1))
     if len(rest) != parts - 1:
-        raise InvalidArgument(
-            name=option,
-            expected="NAME=TEXT=ANSWERS" if kind.answers else "NAME=TEXT",
-            given=InvalidArgument.describe_parameter(given),
+        raise InvalidArgument.of(
+            option,
+            "NAME=TEXT=ANSWERS" if kind.answers else "NAME=TEXT",
+            given,
             hint='as in "smoker=Do you smoke?" or "town=Where do you live?=Aford,Beeham"',
         )
     promise: dict[str, Any] = (
@@ -111,10 +111,7 @@ def _question(kind: type[Question], given: str, asked: QuestionnaireOptions) -> 
     )
     if not kind.exclusive and asked.truth is not None:
         raise InvalidArgument(
-            name=option,
-            expected="given with --epsilon",
-            given="--truth",
-            hint="--truth is about one answer",
+            option, "given with --epsilon", "--truth", hint="--truth is about one answer"
         )
     with called(option, "options"):
         answers = kind.arguments("".join(rest[1:]))
@@ -144,13 +141,9 @@ class GivenAnswers:
     def check(self, *, may_ask: bool) -> None:
         """Refuse answers given in two ways, and missing ones with --json, when nobody is asked."""
         if self.answer and self.answers:
-            raise InvalidArgument(
-                name="--answer and --answers", expected="given one at a time", given="both"
-            )
+            raise InvalidArgument.conflict("--answer and --answers", "given one at a time")
         if not may_ask and not self.answer and not self.answers:
-            raise InvalidArgument(
-                name="--answers", expected="given with --json, which asks nothing", given="nothing"
-            )
+            raise InvalidArgument.missing("--answers", "given with --json, which asks nothing")
 
 
 def read_or_ask(form: Any, given: GivenAnswers) -> dict[str, Any]:
@@ -170,9 +163,9 @@ def _from_file(path: Path) -> dict[str, Any]:
         answers = None
     if not isinstance(answers, dict):
         raise InvalidArgument(
-            name="--answers",
-            expected='a JSON file such as {"smoker": "yes", "sports": ["chess"]}',
-            given="something else",
+            "--answers",
+            'a JSON file such as {"smoker": "yes", "sports": ["chess"]}',
+            "something else",
         )
     return answers
 
@@ -182,17 +175,13 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
     for one in given:
         name, equals, answer = one.partition("=")
         if not equals:
-            raise InvalidArgument(
-                name="--answer", expected="NAME=ANSWER", given="something without ="
-            )
+            raise InvalidArgument("--answer", "NAME=ANSWER", "something without =")
         with called("the NAME in --answer", "name"):
             exclusive = form[name].exclusive
         if not exclusive:
             answers.setdefault(name, []).extend([answer] if answer else [])
         elif name in answers:
-            raise InvalidArgument(
-                name="--answer", expected="given once for each question", given=f"{name} twice"
-            )
+            raise InvalidArgument("--answer", "given once for each question", f"{name} twice")
         else:
             answers[name] = answer
     return answers
@@ -235,9 +224,9 @@ def _typed() -> str:
         return line
     note("")
     raise InvalidArgument(
-        name="--answers",
-        expected="given where nobody can be asked",
-        given="nothing, and no line of text on standard input",
+        "--answers",
+        "given where nobody can be asked",
+        "nothing, and no line of text on standard input",
         hint="nothing was randomized, sent or written",
     )
 
@@ -281,9 +270,9 @@ class EstimateOptions:
         """Refuse --shuffled without --delta, or the reverse, before any report is read."""
         if self.shuffled != (self.delta is not None):
             raise InvalidArgument(
-                name="--shuffled and --delta",
-                expected="given together",
-                given="one of them",
+                "--shuffled and --delta",
+                "given together",
+                "one of them",
                 hint="as in --shuffled --delta 1e-6",
             )
 
@@ -445,10 +434,8 @@ def _pair(names: str) -> tuple[str, str]:
     first, comma, second = names.partition(",")
     pair = first.strip(), second.strip()
     if not comma or not all(pair) or len(set(pair)) < 2:
-        raise InvalidArgument(
-            name="--cross",
-            expected="the names of two different questions, as in smoker,town",
-            given=InvalidArgument.describe_parameter(names),
+        raise InvalidArgument.of(
+            "--cross", "the names of two different questions, as in smoker,town", names
         )
     return pair
 
@@ -470,18 +457,19 @@ def read_questionnaire(path: Path) -> Questionnaire:
     from discreet.survey import Questionnaire
 
     if not path.is_file():
-        raise InvalidArgument(
-            name="QUESTIONNAIRE.toml",
-            expected="a file that is there",
-            given=InvalidArgument.describe_parameter(str(path)),
+        raise InvalidArgument.of(
+            "QUESTIONNAIRE.toml",
+            "a file that is there",
+            str(path),
+            code="not-found",
             hint="" if path.exists() else "discreet survey new FILE.toml writes one",
         )
     looks = _OTHERS.get(path.suffix.lower())
     if looks is not None:
         raise InvalidArgument(
-            name="QUESTIONNAIRE.toml",
-            expected="a TOML file that asks the questions",
-            given=f"{InvalidArgument.describe_parameter(str(path))}, which looks like {looks}",
+            "QUESTIONNAIRE.toml",
+            "a TOML file that asks the questions",
+            Phrase("{}, which looks like {}", InvalidArgument.describe_parameter(str(path)), looks),
             hint="the questionnaire is named first",
         )
     try:
@@ -494,11 +482,7 @@ def read_questionnaire(path: Path) -> Questionnaire:
 def check_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
     """Refuse a name that other programs, or ``collect``, would not recognise."""
     if path is not None and path.suffix.lower() not in endings:
-        raise InvalidArgument(
-            name=option,
-            expected=f"a name that ends in {' or '.join(endings)}",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of(option, f"a name that ends in {' or '.join(endings)}", str(path))
 
 
 def add_line(path: Path, line: str) -> None:
@@ -765,11 +749,9 @@ def _wave_of(form: Questionnaire, wave: int | None) -> int:
         return 1
     if wave is None or not 1 <= wave <= form.waves:
         raise InvalidArgument(
-            name="--wave",
-            expected=f"given, as a number from 1 to {form.waves:,}"
-            if form.waves > 1
-            else "1, or left out",
-            given="nothing" if wave is None else str(wave),
+            "--wave",
+            f"given, as a number from 1 to {form.waves:,}" if form.waves > 1 else "1, or left out",
+            "nothing" if wave is None else str(wave),
             hint="waves = N in the questionnaire says how many there are",
         )
     return wave

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typer import Exit
 
 from discreet.cli import failures
-from discreet.cli.failures import translated
+from discreet.cli.failures import SHELL
 from discreet.cli.options import Text, Texts, argument, flat, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import (
@@ -54,9 +54,9 @@ class Registry:
         missing = [f"--{n.replace('_', '-')}" for n in needed if not getattr(self, n)]
         if missing:
             raise InvalidArgument(
-                name="--registry",
-                expected="given with what a certificate cannot know",
-                given=f"nothing for {', '.join(missing)}",
+                "--registry",
+                "given with what a certificate cannot know",
+                f"nothing for {', '.join(missing)}",
             )
 
     def write(self, certificate: Certificate) -> None:
@@ -107,9 +107,10 @@ def verify(
 
     if not certificate.is_file():
         raise InvalidArgument(
-            name="CERTIFICATE",
-            expected="a file that release wrote with --certificate",
-            given=f"a missing one: there is no file {certificate}",
+            "CERTIFICATE",
+            "a file that release wrote with --certificate",
+            f"a missing one: there is no file {certificate}",
+            code="not-found",
         )
     if ledger is not None:
         check_ledger_exists(ledger)
@@ -124,7 +125,7 @@ def verify(
     if written is not None:
         registry.write(read)
     parts = {"failed": verdict.failed, "proved": verdict.proved, "trusted": verdict.trusted}
-    told = {name: [translated(words) for words in part] for name, part in parts.items()}
+    told = {name: [SHELL(words) for words in part] for name, part in parts.items()}
     signed = bool(read.document.get("signature"))
     ending = _ending(told, signed=signed, compared=public_key is not None)
     if printed.json:

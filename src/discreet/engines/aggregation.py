@@ -217,7 +217,9 @@ def check_cells(groups: int, bins: int) -> None:
     if too_many(groups, bins):
         raise Refused(
             f"{groups} groups of {bins} bins each are {groups * bins} cells, and at most "
-            f"{limits.CELLS} are offered: list fewer keys, or make the bins wider"
+            f"{limits.CELLS} are offered",
+            remedy="list fewer keys, or make the bins wider",
+            code="too-large",
         )
 
 

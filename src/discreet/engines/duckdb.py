@@ -175,10 +175,10 @@ def _spill_folder() -> tuple[str, int]:
                 if os.fstat(lock).st_nlink:
                     return folder, lock
             os.close(lock)
-    raise InvalidArgument(
-        name="DISCREET_SPILL",
-        expected="a folder to write to and to lock files in, for rows that do not fit into memory",
-        given=InvalidArgument.describe_parameter(place),
+    raise InvalidArgument.of(
+        "DISCREET_SPILL",
+        "a folder to write to and to lock files in, for rows that do not fit into memory",
+        place,
         hint="set this variable to a folder on a local disk",
     )
 

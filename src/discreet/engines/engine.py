@@ -106,9 +106,9 @@ def _checked(fields: Iterable[Field]) -> Schema:
     for name in schema.names:
         if name.casefold() in seen:
             raise InvalidArgument(
-                name="source",
-                expected="a table whose columns differ in more than small and capital letters",
-                given=f'two columns called "{name}"',
+                "source",
+                "a table whose columns differ in more than small and capital letters",
+                f'two columns called "{name}"',
                 hint="rename one of them",
             )
         seen.add(name.casefold())
@@ -378,8 +378,9 @@ class BackendTable(Stored):
     def _check_process(self) -> None:
         if os.getpid() != self.process:  # a connection does not survive a fork
             raise EngineError(
-                "the connection of this table belongs to the process that opened it: "
-                "connect again in this one"
+                "the connection of this table belongs to the process that opened it",
+                remedy="connect again in this one",
+                code="not-shared",
             )
 
 

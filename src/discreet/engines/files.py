@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from discreet.engines import ENGINES
 from discreet.engines.duckdb import SOURCE, Embedded, text
 from discreet.engines.engine import quoted
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,9 +59,9 @@ class FileSet(Embedded):
         for path, schema in zip(self.paths, schemas, strict=True):
             if schema.names != first.names or schema.types != first.types:
                 raise InvalidArgument(
-                    name="source",
-                    expected=f"files of the same {self.alike}",
-                    given=f"{Path(path).name}, which differs from {Path(self.paths[0]).name}",
+                    "source",
+                    f"files of the same {self.alike}",
+                    f"{Path(path).name}, which differs from {Path(self.paths[0]).name}",
                     hint="name files of one kind, or write them anew with the same columns",
                 )
         return pa.schema(
@@ -90,16 +90,16 @@ class FileSet(Embedded):
                 alike = bool(self._columns_now() == self.columns)
         if not alike:
             return InvalidArgument(
-                name="table",
-                expected="files that have the columns they were opened with",
-                given="files that were removed, or replaced by others",
+                "table",
+                "files that have the columns they were opened with",
+                "files that were removed, or replaced by others",
                 hint="open the table again",
             )
         if checked and not same:
             return InvalidArgument(
-                name="table",
-                expected="files as they were when the domains of their columns were checked",
-                given="files that have changed since",
+                "table",
+                "files as they were when the domains of their columns were checked",
+                "files that have changed since",
                 hint="open the table again",
             )
         return None
@@ -128,9 +128,9 @@ class ParquetFiles(FileSet):
             schema = pq.read_schema(path)
         if schema is None:
             raise InvalidArgument(
-                name="source",
-                expected="a Parquet file that can be read",
-                given=f"{Path(path).name}, whose footer cannot be read",
+                "source",
+                "a Parquet file that can be read",
+                f"{Path(path).name}, whose footer cannot be read",
                 hint="write it again as Parquet, or end the name of a CSV file in .csv",
             )
         return schema.remove_metadata()
@@ -162,11 +162,7 @@ class CsvFiles(FileSet):
     def __post_init__(self) -> None:
         mark = self.delimiter
         if not isinstance(mark, str) or len(mark) != 1 or mark in '"\r\n':
-            raise InvalidArgument(
-                name="delimiter",
-                expected='one character, as in "," or ";"',
-                given=InvalidArgument.describe_parameter(mark),
-            )
+            raise InvalidArgument.of("delimiter", 'one character, as in "," or ";"', mark)
 
     def _columns_of(self, path: str) -> pa.Schema:
         names: list[str] = []
@@ -177,11 +173,13 @@ class CsvFiles(FileSet):
             names = next(csv.reader(file, delimiter=self.delimiter), [])
         if not names or "" in names or len(set(names)) < len(names):
             raise InvalidArgument(
-                name="source",
-                expected="a CSV file whose first line names the columns, each once",
-                given=f"{Path(path).name}, whose first line does not",
-                hint=f"cells are separated by {self.delimiter!r}; say delimiter= for another "
-                "character",
+                "source",
+                "a CSV file whose first line names the columns, each once",
+                f"{Path(path).name}, whose first line does not",
+                hint=Phrase(
+                    "cells are separated by {}; say {delimiter=} for another character",
+                    repr(self.delimiter),
+                ),
             )
         return pa.schema([(name, pa.string()) for name in names])
 
@@ -215,10 +213,11 @@ got 'nowhere/*.parquet' (str); check the path, which starts at the current folde
         matches = [path] if path.is_file() else [Path(m) for m in sorted(glob.glob(pattern))]
         files = [str(match.resolve()) for match in matches if match.is_file()]
         if not files:
-            raise InvalidArgument(
-                name="source",
-                expected="a file, or a pattern that some files match",
-                given=InvalidArgument.describe_parameter(pattern),
+            raise InvalidArgument.of(
+                "source",
+                "a file, or a pattern that some files match",
+                pattern,
+                code="not-found",
                 hint=f'for all files in a folder say "{pattern}/*.parquet"'
                 if path.is_dir()
                 else no_such_file(pattern),
@@ -251,7 +250,7 @@ def no_such_file(pattern: str) -> str:
     'check the path; the command discreet demo writes visits.csv into the current folder'
     """
     if any(pattern.startswith(engine.addresses) for engine in ENGINES.values()):
-        return "for a database say dp.table(ibis.connect(address).table(name))"
+        return Phrase("for a database {}", Idiom.DATABASE)
     if "://" in pattern:
         return "fetch the file first: only files of this machine are read"
     if Path(pattern).name == SAMPLE:

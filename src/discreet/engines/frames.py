@@ -66,9 +66,9 @@ class PandasFrame(InMemory):
         names = list(self.frame.columns)
         if any(not isinstance(name, str) for name in names):
             raise InvalidArgument(
-                name="source",
-                expected="a frame whose columns are named by text",
-                given="names of another type",
+                "source",
+                "a frame whose columns are named by text",
+                "names of another type",
                 hint="say frame.columns = frame.columns.map(str), or frame.reset_index()",
             )
         kinds = [_pandas_type(self.frame.iloc[:, i]) for i in range(len(names))]

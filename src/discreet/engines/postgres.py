@@ -14,7 +14,7 @@ import ibis.expr.types as ir
 
 from discreet.engines.engine import Engine, Pass, call, joined_text, quoted, real, signed, substring
 from discreet.engines.execution import Turn
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 
 
 class Postgres(Engine):
@@ -40,9 +40,9 @@ class Postgres(Engine):
             turn.give()
         if not answers:
             raise InvalidArgument(
-                name="table",
-                expected="on a connection that answers",
-                given="one that is closed, lost, or in a transaction that has failed",
+                "table",
+                "on a connection that answers",
+                "one that is closed, lost, or in a transaction that has failed",
                 hint="roll back, or connect again",
             )
 
@@ -132,10 +132,12 @@ class PostgresPass(Pass):
             if cursor.fetchone()[0]:
                 return None
         return InvalidArgument(
-            name="table",
-            expected="a connection that may create temporary tables: lists travel in them",
-            given="one that is read-only, or has no TEMP right",
-            hint="GRANT TEMPORARY ON DATABASE ... TO the role, or leave out keys= and lists",
+            "table",
+            "a connection that may create temporary tables: lists travel in them",
+            "one that is read-only, or has no TEMP right",
+            hint=Phrase(
+                "GRANT TEMPORARY ON DATABASE ... TO the role, or leave out {keys=} and lists"
+            ),
         )
 
     def prepare(self) -> None:

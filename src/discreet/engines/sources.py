@@ -30,7 +30,7 @@ from discreet.engines.files import CsvFiles, ParquetFiles, file_ids, find
 from discreet.engines.frames import ArrowTable, PandasFrame, PolarsFrame, Records
 from discreet.engines.rows import apply, columns_needed, read_rows
 from discreet.engines.translation import literal
-from discreet.errors import EngineError, InvalidArgument
+from discreet.errors import Argument, EngineError, InvalidArgument, Phrase
 from discreet.query.expressions import Typed, as_type
 from discreet.query.keys import ListedKeys
 from discreet.query.public import PublicTable, decoded, type_of
@@ -100,9 +100,9 @@ class IbisSource:
         if known and not self.stored.engine.revokes:
             return
         refusal: InvalidArgument | None = InvalidArgument(
-            name="query",
-            expected="one that the engine can answer",
-            given="one that it cannot",
+            "query",
+            "one that the engine can answer",
+            "one that it cannot",
             hint="look for constant conditions, empty lists and columns without a name",
         )
         with contextlib.suppress(Exception):  # its message is not for the caller
@@ -128,9 +128,9 @@ class IbisSource:
         if all(opened.matches(name) == one.table.num_rows for name, one in opened.beside.items()):
             return None
         return InvalidArgument(
-            name="keys",
-            expected="distinct for the engine that joins them with the table",
-            given="two that it holds for equal, so that rows would count twice",
+            "keys",
+            "distinct for the engine that joins them with the table",
+            "two that it holds for equal, so that rows would count twice",
             hint="list each key once",
         )
 
@@ -257,18 +257,18 @@ def _stored(
             return found
     if isinstance(source, list | tuple):
         if schema is None:
-            raise InvalidArgument(
-                name="schema",
-                expected="given for a list of records, which has no types of its own",
-                given="None",
-                hint='as in schema={"ward": "text", "days": "integer"}',
+            raise InvalidArgument.of(
+                "schema",
+                "given for a list of records, which has no types of its own",
+                None,
+                hint=Phrase("as in {}", Argument("schema", {"ward": "text", "days": "integer"})),
             )
         return Records(source, tuple(schema)), "a list of records"
-    raise InvalidArgument(
-        name="source",
-        expected="a path or pattern of Parquet or CSV files, a pandas, Polars or Spark frame, "
+    raise InvalidArgument.of_data(
+        "source",
+        "a path or pattern of Parquet or CSV files, a pandas, Polars or Spark frame, "
         "an Arrow table or dataset, a DuckDB relation or an Ibis table",
-        given=InvalidArgument.describe_data(source),
+        source,
         hint="for a dict of columns say dp.table(pyarrow.table(columns))"
         if isinstance(source, Mapping)
         else 'as in dp.table("visits.csv")',
@@ -283,18 +283,20 @@ def _engine(table: ir.Table, untested: bool) -> Engine:
         name = str(table.get_backend().name)
     if name is None:
         raise InvalidArgument(
-            name="source",
-            expected="an Ibis table of one connection",
-            given="one of none, or of several",
+            "source",
+            "an Ibis table of one connection",
+            "one of none, or of several",
             hint='as in ibis.duckdb.connect("visits.db").table("visits")',
         )
     if name not in ENGINES and not untested:
         *others, last = (engine.title for engine in ENGINES.values())
         raise InvalidArgument(
-            name="source",
-            expected=f"a table of {', '.join(others)} or {last}, whose exact answers are tested",
-            given=f"one of {name}",
-            hint="load it into one of these, or say untested=True to rely on it all the same",
+            "source",
+            f"a table of {', '.join(others)} or {last}, whose exact answers are tested",
+            f"one of {name}",
+            hint=Phrase(
+                "load it into one of these, or say {untested=True} to rely on it all the same"
+            ),
         )
     return ENGINES.get(name) or Engine()
 
@@ -309,9 +311,9 @@ def _check_text(table: Any) -> None:
                 column.validate(full=True)
                 continue
             raise InvalidArgument(
-                name="source",
-                expected="a table whose texts are UTF-8",
-                given=f'one where some of "{name}" are not',
+                "source",
+                "a table whose texts are UTF-8",
+                f'one where some of "{name}" are not',
                 hint="read the file by its path, where such bytes become question marks",
             )
 
@@ -333,9 +335,7 @@ def _files(patterns: Sequence[str | Path], delimiter: str) -> tuple[Stored, str]
     if ends <= {".csv", ".tsv", ".txt"}:
         return CsvFiles(tuple(paths), delimiter), name
     if ends & {".csv", ".tsv", ".txt"}:
-        raise InvalidArgument(
-            name="source", expected="files of one format", given="both CSV and others"
-        )
+        raise InvalidArgument("source", "files of one format", "both CSV and others")
     return ParquetFiles(tuple(paths)), name
 
 
@@ -345,7 +345,7 @@ def _declared(
     """Give the columns their declared types, where those can be read from what is stored."""
     kinds = stored.schema
     if not kinds.fields:
-        raise InvalidArgument(name="source", expected="a table with a column", given="none")
+        raise InvalidArgument("source", "a table with a column", "none")
     schema = kinds
     for column, written in (declared or {}).items():
         said = Declared.read(written)
@@ -374,11 +374,13 @@ def check_domains(source: IbisSource) -> None:
     for column, found in zip(fields, outside, strict=True):
         if found:
             raise InvalidArgument(
-                name=f'schema of "{column.name}"',
-                expected="a domain that holds all values of the column",
-                given="one that some are outside of, or NaN",
-                hint="widen the domain, mend the table, or leave the domain out: bounds= of a "
-                "question clamp what is beyond them",
+                f'schema of "{column.name}"',
+                "a domain that holds all values of the column",
+                "one that some are outside of, or NaN",
+                hint=Phrase(
+                    "widen the domain, mend the table, or leave the domain out: {bounds=} of a "
+                    "question clamp what is beyond them"
+                ),
             )
 
 
@@ -421,10 +423,10 @@ def read_public(table: Any) -> PublicTable:
     if made is not None:
         files = paths or list(getattr(table, "files", ()))  # a dataset has files
         return PublicTable(made, table, tuple(file_ids(files)))
-    raise InvalidArgument(
-        name="table",
-        expected="a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",
-        given=InvalidArgument.describe_data(table),
+    raise InvalidArgument.of_data(
+        "table",
+        "a public table: a path, a frame, an Arrow or Ibis table, or a dict of lists",
+        table,
     )
 
 

@@ -113,8 +113,7 @@ def read_slack(slack: Number) -> Fraction:
     exact = non_negative(slack, name="slack")
     if exact < 1:
         return exact
-    given = InvalidArgument.describe_parameter(slack)
-    raise InvalidArgument(name="slack", expected="0 or above and below 1", given=given)
+    raise InvalidArgument.of("slack", "0 or above and below 1", slack)
 
 
 def without_slack(delta: Number, slack: Number) -> Fraction:
@@ -126,5 +125,4 @@ def without_slack(delta: Number, slack: Number) -> Fraction:
     whole, part = probability(delta, name="delta"), read_slack(slack)
     if part < whole:
         return (whole - part) / (1 - part)
-    given = InvalidArgument.describe_parameter(slack)
-    raise InvalidArgument(name="slack", expected="below delta", given=given)
+    raise InvalidArgument.of("slack", "below delta", slack)

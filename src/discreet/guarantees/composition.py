@@ -69,9 +69,7 @@ def _read_parts(value: object, name: str, depth: int) -> tuple[tuple[Guarantee, 
             raise unexpected(name, expected, pair)
         part = GUARANTEE.read(pair[0], name, depth)
         if isinstance(part, Composition):
-            raise InvalidArgument(
-                name=name, expected="pairs of a single mechanism", given="a composition in one"
-            )
+            raise InvalidArgument(name, "pairs of a single mechanism", "a composition in one")
         parts.append((part, WHOLE.read(pair[1], name, depth)))
     compose(part for part, _ in parts)  # refuses orders of the neighbours that do not go together
     return tuple(parts)
@@ -418,9 +416,9 @@ def _read_limits(tolerance: float | None, memory: int) -> tuple[float | None, in
         tolerance = positive_float(tolerance, name="tolerance")
         if not _FINEST <= tolerance <= 1:
             raise InvalidArgument(
-                name="tolerance",
-                expected=f"from {_FINEST:g} to 1: upper/lower − 1 of the epsilon that is read",
-                given=f"{tolerance:g}",
+                "tolerance",
+                f"from {_FINEST:g} to 1: upper/lower − 1 of the epsilon that is read",
+                f"{tolerance:g}",
             )
     return tolerance, integer(memory, name="memory", minimum=2**20)
 
@@ -428,19 +426,19 @@ def _read_limits(tolerance: float | None, memory: int) -> tuple[float | None, in
 def _read(guarantees: Iterable[Guarantee]) -> tuple[Composition | None, Parts]:
     """The longest composition among them, and the parts of all others."""
     if isinstance(guarantees, Guarantee) or not isinstance(guarantees, Iterable):
-        raise InvalidArgument(
-            name="guarantees",
-            expected="a list of guarantees",
-            given=InvalidArgument.describe_parameter(guarantees),
+        raise InvalidArgument.of(
+            "guarantees",
+            "a list of guarantees",
+            guarantees,
             hint="write compose([g1, g2]); for k runs of one, g.repeat(k)",
         )
     listed = [getattr(g, "guarantee", g) for g in guarantees]  # mechanisms are accepted too
     for place, g in enumerate(listed):
         if not isinstance(g, Guarantee):
-            raise InvalidArgument(
-                name=f"guarantees[{place}]",
-                expected="a guarantee or a mechanism, such as Pure(1) or Laplace(...).guarantee",
-                given=InvalidArgument.describe_parameter(g),
+            raise InvalidArgument.of(
+                f"guarantees[{place}]",
+                "a guarantee or a mechanism, such as Pure(1) or Laplace(...).guarantee",
+                g,
                 hint="write compose([dp.Pure(1), dp.Pure(1)]); for k runs of one, g.repeat(k)",
             )
     compositions = [g for g in listed if isinstance(g, Composition)]
@@ -456,7 +454,7 @@ def repeated(guarantee: Guarantee, k: int) -> Guarantee:
     """`guarantee.repeat(k)`."""
     times = integer(k, name="k", minimum=0)
     if times > MOST:
-        raise InvalidArgument(name="k", expected=f"at most {MOST}", given=str(times))
+        raise InvalidArgument("k", f"at most {MOST}", str(times))
     if times == 0:
         return Pure(0)
     if isinstance(guarantee, Composition):
@@ -492,9 +490,9 @@ def _check_orders(counts: Mapping[Guarantee, int]) -> None:
     ways = {g.swapped for g in counts if type(g) is OneWay}
     if ways and (len(ways) > 1 or not all(isinstance(g, OneWay) or g._symmetric for g in counts)):
         raise InvalidArgument(
-            name="guarantees",
-            expected="one order of the neighbours: all .add, all .remove, or whole guarantees",
-            given="a mix of them",
+            "guarantees",
+            "one order of the neighbours: all .add, all .remove, or whole guarantees",
+            "a mix of them",
         )
 
 
@@ -771,16 +769,12 @@ class Least(Guarantee):
     def __init__(self, facts: Iterable[Guarantee]) -> None:
         held = tuple(dict.fromkeys(facts))
         if not held or not all(isinstance(g, Guarantee) for g in held):
-            raise InvalidArgument(
-                name="facts",
-                expected="one or more guarantees of the same mechanism",
-                given=InvalidArgument.describe_parameter(facts),
-            )
+            raise InvalidArgument.of("facts", "one or more guarantees of the same mechanism", facts)
         if any(isinstance(g, Composition | OneWay) for g in held):
             raise InvalidArgument(
-                name="facts",
-                expected="guarantees of a single run, in both orders of the neighbours",
-                given="a composition or one order",
+                "facts",
+                "guarantees of a single run, in both orders of the neighbours",
+                "a composition or one order",
                 hint="combine the facts of each run first, then compose",
             )
         object.__setattr__(self, "facts", held)

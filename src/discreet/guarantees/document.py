@@ -35,30 +35,25 @@ def parse(text: str, *, deepest: int) -> object:
     discreet.errors.InvalidArgument: text must be JSON with each key once, got one twice
     """
     if not isinstance(text, str):
-        given = InvalidArgument.describe_parameter(text)
-        raise InvalidArgument(name="text", expected="JSON text", given=given)
+        raise InvalidArgument.of("text", "JSON text", text)
     if len(text) > _LONGEST:
-        raise InvalidArgument(
-            name="text", expected=f"at most {_LONGEST:,} characters", given=f"{len(text):,}"
-        )
+        raise InvalidArgument("text", f"at most {_LONGEST:,} characters", f"{len(text):,}")
     try:
         return json.loads(text, object_pairs_hook=_each_key_once)
     except RecursionError:
-        raise InvalidArgument(
-            name="text", expected=f"nested at most {deepest} deep", given="far deeper"
-        ) from None
+        raise InvalidArgument("text", f"nested at most {deepest} deep", "far deeper") from None
     except InvalidArgument:
         raise
     except ValueError as error:  # not JSON, or a whole number of thousands of digits
         given = f"text that is not: {str(error)[:60]}"
-        raise InvalidArgument(name="text", expected="JSON", given=given) from None
+        raise InvalidArgument("text", "JSON", given) from None
 
 
 def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     # Readers differ in which of two they take, so a promise could have two meanings.
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise InvalidArgument(name="text", expected="JSON with each key once", given="one twice")
+        raise InvalidArgument("text", "JSON with each key once", "one twice")
     return document
 
 
@@ -76,8 +71,7 @@ class Kind:
 
 def unexpected(name: str, expected: str, value: object) -> InvalidArgument:
     """The error to raise for a value that is not what was expected."""
-    given = InvalidArgument.describe_parameter(value)
-    return InvalidArgument(name=name, expected=expected, given=given)
+    return InvalidArgument.of(name, expected, value)
 
 
 def read_number(value: object, name: str, depth: int = 0) -> Fraction:
@@ -194,18 +188,14 @@ def _write(guarantee: Guarantee) -> dict[str, object]:
             for key, (attribute, form) in guarantee.fields.items()
         }
         return {"notion": kind, **values}
-    raise InvalidArgument(
-        name="guarantee",
-        expected=f"of one of the notions {', '.join(sorted(KINDS))}",
-        given=InvalidArgument.describe_data(guarantee),
+    raise InvalidArgument.of_data(
+        "guarantee", f"of one of the notions {', '.join(sorted(KINDS))}", guarantee
     )
 
 
 def _read(document: object, *, depth: int) -> Guarantee:
     if depth > _DEEPEST:
-        raise InvalidArgument(
-            name="text", expected=f"nested at most {_DEEPEST} deep", given="deeper"
-        )
+        raise InvalidArgument("text", f"nested at most {_DEEPEST} deep", "deeper")
     if not isinstance(document, dict):
         raise unexpected("guarantee", 'a JSON object such as {"notion": "pure", …}', document)
     notion = document.get("notion")
@@ -216,9 +206,9 @@ def _read(document: object, *, depth: int) -> Guarantee:
     if set(document) != {"notion", *fields}:
         given = ", ".join(sorted(document)) or "none"
         raise InvalidArgument(
-            name=f"the keys of {notion}",
-            expected=f"notion, {', '.join(fields)}",
-            given=given if len(given) < 80 else f"{len(document)} keys",
+            f"the keys of {notion}",
+            f"notion, {', '.join(fields)}",
+            given if len(given) < 80 else f"{len(document)} keys",
         )
     return kind._of_fields(
         **{key: form.read(document[key], key, depth + 1) for key, (_, form) in fields.items()}

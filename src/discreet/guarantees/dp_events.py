@@ -34,6 +34,7 @@ from discreet.guarantees.zcdp import ZCDP
 from discreet.numeric.balls import ball, lower_fraction, sharp
 from discreet.numeric.exact import integer, non_negative, number, round_down, round_up
 from discreet.numeric.short_fractions import ball_up
+from discreet.plot import extra
 
 
 def from_dp_event(event: Any) -> Guarantee:
@@ -59,14 +60,10 @@ def to_dp_event(guarantee: Guarantee) -> Any:
 
 
 def _event_classes() -> Any:
-    try:
-        from dp_accounting import dp_event
-    except ImportError:
-        raise Refused(
-            "reading and writing DpEvents needs the package dp-accounting: "
-            "install it with `pip install dp-accounting`"
-        ) from None
-    return dp_event
+    told = "reading and writing DpEvents needs the package dp-accounting"
+    remedy = "install it with `pip install dp-accounting`"
+    missing = Refused(told, remedy=remedy, code="not-installed")
+    return extra("dp_accounting.dp_event", missing)
 
 
 # -- from an event to what it promises -------------------------------------------------------------
@@ -98,20 +95,17 @@ class _Reader:
 
     def __call__(self, event: Any) -> Guarantee:
         if self.depth > _DEEPEST:
-            raise InvalidArgument(
-                name="event", expected=f"nested at most {_DEEPEST} deep", given="a deeper one"
-            )
+            raise InvalidArgument("event", f"nested at most {_DEEPEST} deep", "a deeper one")
         if not isinstance(event, self.classes.DpEvent):
-            raise InvalidArgument(
-                name="event",
-                expected="a DpEvent of dp_accounting",
-                given=InvalidArgument.describe_data(event),
-            )
+            raise InvalidArgument.of_data("event", "a DpEvent of dp_accounting", event)
         name = type(event).__name__
         # By name, as the classes of later versions are known here too; but theirs, not a
         # class of the same name with a meaning of its own.
         if name not in _READERS or getattr(self.classes, name, None) is not type(event):
-            raise Refused(f"{name} has no guarantee here: {_INSTEAD.get(name, _OTHERWISE)}")
+            raise Refused(
+                f"{name} has no guarantee here: {_INSTEAD.get(name, _OTHERWISE)}",
+                code="unsupported",
+            )
         return _READERS[name](event, _Reader(self.classes, self.depth + 1))
 
 
@@ -187,10 +181,7 @@ def _read_repeated(event: Any, inner: _Reader) -> Guarantee:
 
 def _read_composed(event: Any, inner: _Reader) -> Guarantee:
     if not isinstance(event.events, list | tuple):
-        given = InvalidArgument.describe_data(event.events)
-        raise InvalidArgument(
-            name="ComposedDpEvent.events", expected="a list of events", given=given
-        )
+        raise InvalidArgument.of_data("ComposedDpEvent.events", "a list of events", event.events)
     parts = [inner(each) for each in event.events]
     # Where one part hides nothing, the others cannot help.
     return _EVERYTHING if _EVERYTHING in parts else compose(g for g in parts if g != _NOTHING)
@@ -263,20 +254,20 @@ def write(classes: Any, guarantee: Guarantee) -> Any:
         case Guarantee():
             raise Refused(
                 f"there is no DpEvent for {type(guarantee).__name__}: write the event of the "
-                "mechanism it comes from, or a GDP or ZCDP guarantee that lies above it"
+                "mechanism it comes from, or a GDP or ZCDP guarantee that lies above it",
+                code="unsupported",
             )
-    raise InvalidArgument(
-        name="guarantee",
-        expected="a guarantee, such as mechanism.guarantee or Pure(1)",
-        given=InvalidArgument.describe_parameter(guarantee),
+    raise InvalidArgument.of(
+        "guarantee", "a guarantee, such as mechanism.guarantee or Pure(1)", guarantee
     )
 
 
 def _make(classes: Any, name: str, *values: Any) -> Any:
     if not hasattr(classes, name):
         raise Refused(
-            f"the installed dp-accounting has no {name}, and no other event of it claims as "
-            "much: upgrade it"
+            f"the installed dp-accounting has no {name}, and no other event of it claims as much",
+            remedy="upgrade it",
+            code="unsupported",
         )
     if math.inf in values:  # beyond all floats: no privacy to speak of
         return classes.NonPrivateDpEvent()

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.errors import BudgetExceeded, InvalidArgument, Refused
+from discreet.errors import BudgetExceeded, Idiom, InvalidArgument, Refused
 from discreet.guarantees.approx import read_slack, without_slack
 from discreet.guarantees.composition import Least, proved
 from discreet.guarantees.guarantee import Guarantee, unit_interval
@@ -82,7 +82,7 @@ spent, so ε = 0.3 is left
         spent, failing = non_negative(total, name="total"), non_negative(spent_slack, name="slack")
         if spent > cap or failing > allowed:
             given = in_words(type(limit), spent, failing)
-            raise InvalidArgument(name="total", expected="within the limit", given=given)
+            raise InvalidArgument("total", "within the limit", given)
         sums = (spent.as_integer_ratio(), failing.as_integer_ratio())
         self._become(limit, allowed, sums, (cap.as_integer_ratio(), allowed.as_integer_ratio()))
 
@@ -145,7 +145,9 @@ spent, so ε = 0.3 is left
         if charge.slack and not self.slack:
             raise Refused(
                 f"this cost fails outright with probability δ₀ = {plain(charge.slack)}, and the "
-                f"account has no slack for it: open one with slack, or use what needs no delta"
+                f"account has no slack for it",
+                remedy=Idiom.CAP_WITH_SLACK,
+                code="notion-mismatch",
             )
         return charge
 
@@ -244,10 +246,10 @@ def read_cap(limit: Notion) -> Fraction:
     if isinstance(limit, Notion) and limit.amount > 0:
         return limit.amount
     raise InvalidArgument(
-        name="limit",
-        expected="Pure, ZCDP or GDP, above 0",
-        given=f"a value of type {type(limit).__name__}",
-        hint="for an (ε, δ) cap use Filter.from_epsilon_delta",
+        "limit",
+        "Pure, ZCDP or GDP, above 0",
+        f"a value of type {type(limit).__name__}",
+        hint=Idiom.CAP_OF_APPROX,
     )
 
 
@@ -306,19 +308,16 @@ def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
 
 def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
     if not isinstance(cost, Guarantee):
-        given = InvalidArgument.describe_parameter(cost)
-        raise InvalidArgument(
-            name="cost", expected="a guarantee", given=given, hint="such as mechanism.guarantee"
-        )
+        raise InvalidArgument.of("cost", "a guarantee", cost, hint="such as mechanism.guarantee")
     charge = (_priced if cost.small else _priced.__wrapped__)(kind, cost)
     extra = _short_slack(unit_interval(slack, name="slack"))
     charge = Charge(charge.amount, _short_slack(short_up(charge.slack + extra)))
     if charge.amount or charge.slack:
         return charge
     raise InvalidArgument(
-        name="cost",
-        expected="above 0",
-        given="a guarantee that costs nothing",
+        "cost",
+        "above 0",
+        "a guarantee that costs nothing",
         hint="what reveals nothing needs no charge",
     )
 
@@ -338,8 +337,7 @@ def _priced(kind: type[Notion], cost: Guarantee) -> Charge:
 def _short_slack(slack: Fraction) -> Fraction:
     if is_short(slack) and slack <= 1:
         return slack
-    given = InvalidArgument.describe_parameter(slack)
-    raise InvalidArgument(name="slack", expected=f"at most 1, with {_SHORT}", given=given)
+    raise InvalidArgument.of("slack", f"at most 1, with {_SHORT}", slack)
 
 
 def _amount(kind: type[Notion], part: Guarantee, *, typed: bool) -> Fraction:
@@ -353,9 +351,9 @@ def _amount(kind: type[Notion], part: Guarantee, *, typed: bool) -> Fraction:
 def _short(x: Fraction, *, name: str, exact: bool) -> Fraction:
     if is_short(x) or (x <= LARGEST and not exact):
         return short_up(x)
-    raise InvalidArgument(
-        name=name,
-        expected=f"below 2⁶⁴ and, to be charged exactly, a fraction with {_SHORT}",
-        given=InvalidArgument.describe_parameter(x),
+    raise InvalidArgument.of(
+        name,
+        f"below 2⁶⁴ and, to be charged exactly, a fraction with {_SHORT}",
+        x,
         hint=f"the next such fraction is {short_up(x)}" if x <= LARGEST else "",
     )

@@ -278,10 +278,8 @@ def gaussian_sigma(*, sensitivity: Number, epsilon: Number, delta: Number) -> Fr
         lambda s: s > 0 and certainly_at_most(lambda: gaussian_profile(1 / s, eps), target)
     )
     if math.isinf(unit):
-        raise InvalidArgument(
-            name="epsilon",
-            expected="large enough, with this delta, for a sigma below 1e301",
-            given=InvalidArgument.describe_parameter(epsilon),
+        raise InvalidArgument.of(
+            "epsilon", "large enough, with this delta, for a sigma below 1e301", epsilon
         )
     return shift * Fraction(unit)
 

@@ -175,7 +175,9 @@ class Guarantee(ABC):
             return notion._of_pure(epsilon)
         raise Refused(
             f"no theorem is known here that gives a {type(self).__name__} a finite "
-            f"{notion.adjective}{notion.parameter}: charge the parts it was made of one by one"
+            f"{notion.adjective}{notion.parameter}",
+            remedy="charge the parts it was made of one by one",
+            code="notion-mismatch",
         )
 
     # -- what it means ---------------------------------------------------------------------------
@@ -269,10 +271,8 @@ class Guarantee(ABC):
         (True, False)
         """
         if not isinstance(limit, Guarantee):
-            raise InvalidArgument(
-                name="limit",
-                expected="a guarantee, such as Approx(epsilon=1, delta=1e-6)",
-                given=InvalidArgument.describe_parameter(limit),
+            raise InvalidArgument.of(
+                "limit", "a guarantee, such as Approx(epsilon=1, delta=1e-6)", limit
             )
         return self == limit or limit._allows(self)
 
@@ -392,8 +392,7 @@ def unit_interval(value: Number, *, name: str) -> Fraction:
     """Check a probability that is passed in; 0 and 1 are allowed."""
     exact = non_negative(value, name=name)
     if exact > 1:
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name=name, expected="from 0 to 1", given=given)
+        raise InvalidArgument.of(name, "from 0 to 1", value)
     return exact
 
 

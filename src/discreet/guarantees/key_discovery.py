@@ -68,15 +68,13 @@ class KeyPair(Guarantee):
         )
         if any(p > q for p, q in pairs):
             raise InvalidArgument(
-                name="coins",
-                expected="pairs (p, q) with p at most q, without and with the unit",
-                given="a pair the other way round",
+                "coins",
+                "pairs (p, q) with p at most q, without and with the unit",
+                "a pair the other way round",
             )
         if any(p > 0 for p, _ in pairs) and not isinstance(base, Pure | None):
-            raise InvalidArgument(
-                name="base",
-                expected="Pure, or left out, where a coin has p above 0",
-                given=InvalidArgument.describe_data(base),
+            raise InvalidArgument.of_data(
+                "base", "Pure, or left out, where a coin has p above 0", base
             )
         object.__setattr__(self, "base", Pure(0) if base is None else base)
         object.__setattr__(self, "coins", pairs)

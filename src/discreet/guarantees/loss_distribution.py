@@ -41,9 +41,9 @@ def _read_outcomes(value: object, name: str, depth: int) -> Outcomes:
     sums = [sum(column, Fraction(0)) for column in zip(*pairs, strict=True)]
     if not pairs or min(map(min, pairs)) < 0 or max(sums) > 1 + _ABOVE_ONE:
         raise InvalidArgument(
-            name=name,
-            expected="probabilities under two laws, 0 or above, each law's adding up to 1",
-            given=f"{len(pairs)} pairs that do not",
+            name,
+            "probabilities under two laws, 0 or above, each law's adding up to 1",
+            f"{len(pairs)} pairs that do not",
         )
     return Outcomes(pairs)
 
@@ -103,9 +103,9 @@ class LossDistribution(Guarantee):
             return LossDistribution(rough, smooth)
         if callable(p) or callable(q) or support is not None:
             raise InvalidArgument(
-                name="p and q",
-                expected="two arrays, or two functions together with support=(lower, upper)",
-                given="a mix of them",
+                "p and q",
+                "two arrays, or two functions together with a support (lower, upper)",
+                "a mix of them",
             )
         outcomes = read_outcomes(p, q)
         return LossDistribution(outcomes, outcomes)
@@ -191,9 +191,7 @@ class LossDistribution(Guarantee):
 def _interval(support: tuple[float, float]) -> tuple[float, float]:
     lower, upper = (float(end) for end in support)
     if not lower < upper:
-        raise InvalidArgument(
-            name="support", expected="a pair (lower, upper), lower below upper", given=str(support)
-        )
+        raise InvalidArgument("support", "a pair (lower, upper), lower below upper", str(support))
     return lower, upper
 
 
@@ -321,9 +319,7 @@ def read_outcomes(p: object, q: object) -> Outcomes:
     first, second = _read(p, name="p"), _read(q, name="q")
     if len(first) != len(second):
         raise InvalidArgument(
-            name="q",
-            expected=f"{len(first)} probabilities, outcome by outcome as in p",
-            given=str(len(second)),
+            "q", f"{len(first)} probabilities, outcome by outcome as in p", str(len(second))
         )
     return Outcomes(tuple(pair for pair in zip(first, second, strict=True) if any(pair)))
 
@@ -336,11 +332,7 @@ def _read(values: object, *, name: str) -> list[Fraction]:
     except (TypeError, ValueError):
         array = np.zeros((0,))
     if array.ndim != 1 or array.size == 0 or not np.all(np.isfinite(array)):
-        raise InvalidArgument(
-            name=name,
-            expected="a list of finite probabilities, one per outcome",
-            given=InvalidArgument.describe_parameter(values),
-        )
+        raise InvalidArgument.of(name, "a list of finite probabilities, one per outcome", values)
     return _checked([Fraction(v) for v in array.tolist()], name)
 
 
@@ -348,9 +340,9 @@ def _checked(masses: list[Fraction], name: str) -> list[Fraction]:
     total = sum(masses, Fraction(0))
     if min(masses) < 0 or abs(total - 1) > _NEAR_ONE:
         raise InvalidArgument(
-            name=name,
-            expected="probabilities of 0 or above that add up to 1",
-            given=f"a sum of {float(total):.9g}, least {float(min(masses)):.3g}",
+            name,
+            "probabilities of 0 or above that add up to 1",
+            f"a sum of {float(total):.9g}, least {float(min(masses)):.3g}",
         )
     # What rounding can explain is evened out; what it cannot is missing.
     return [m / total for m in masses] if abs(total - 1) <= _ROUNDING * len(masses) else masses
@@ -394,9 +386,9 @@ def cut(
     for name, mass in (("p", mass_p), ("q", mass_q)):
         if abs(mass.sum() - 1) > _INTEGRAL_NEAR_ONE:
             raise InvalidArgument(
-                name=name,
-                expected="the log of a density that integrates to 1 over the support",
-                given=f"an integral of about {mass.sum():.6g}",
+                name,
+                "the log of a density that integrates to 1 over the support",
+                f"an integral of about {mass.sum():.6g}",
                 hint="give the whole support, or more cells",
             )
     with np.errstate(invalid="ignore"):  # −∞ − (−∞) at an infinite end: no loss to look at
@@ -482,8 +474,8 @@ def _evaluate(log_density: LogDensity, places: FloatArray, name: str) -> FloatAr
         values = np.asarray(log_density(places.ravel()), dtype=np.float64)
     if values.shape != (places.size,):
         raise InvalidArgument(
-            name=name,
-            expected="a function that returns one log density for each number of an array",
-            given=f"an array of shape {values.shape} for {places.size} numbers",
+            name,
+            "a function that returns one log density for each number of an array",
+            f"an array of shape {values.shape} for {places.size} numbers",
         )
     return values.reshape(places.shape)

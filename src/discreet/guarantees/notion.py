@@ -88,10 +88,10 @@ class Notion(Budget):
     def kept(self, slack: Fraction | None) -> tuple[Notion, Fraction]:
         """The notion itself, and no ``slack`` unless one is given."""
         if not self.value or not is_short(self.value):
-            raise InvalidArgument(
-                name="budget",
-                expected="above 0, and a fraction of at most 64 bits above and below the stroke",
-                given=InvalidArgument.describe_parameter(self.value),
+            raise InvalidArgument.of(
+                "budget",
+                "above 0, and a fraction of at most 64 bits above and below the stroke",
+                self.value,
             )
         return self, slack or Fraction(0)
 
@@ -149,15 +149,18 @@ class Notion(Budget):
         """What Gaussian noise under a shift of ``mu`` > 0 deviations comes to."""
         raise Refused(
             f"Gaussian-like noise has no finite {cls.parameter} at delta = 0, so it is no "
-            f"{cls.adjective}promise: use Laplace noise, or an account in zCDP or GDP"
+            f"{cls.adjective}promise",
+            remedy="use Laplace noise, or an account in zCDP or GDP",
+            code="notion-mismatch",
         )
 
     @classmethod
     def _of_zcdp(cls, rho: Fraction) -> Self:
         """What ``rho``-zCDP, above 0, comes to."""
         raise Refused(
-            f"no theorem is known here that turns rho into a finite {cls.parameter}: ask the "
-            "mechanism for its own guarantee, or use an account in zCDP"
+            f"no theorem is known here that turns rho into a finite {cls.parameter}",
+            remedy="ask the mechanism for its own guarantee, or use an account in zCDP",
+            code="notion-mismatch",
         )
 
     @classmethod
@@ -165,8 +168,10 @@ class Notion(Budget):
         """The error for a single (ε, δ) point."""
         return Refused(
             f"a single (epsilon, delta) point gives no finite {cls.parameter}, since with "
-            "probability delta anything may come out: ask the mechanism for its own guarantee, or "
-            "charge its delta to the slack of the account"
+            "probability delta anything may come out",
+            remedy="ask the mechanism for its own guarantee, or charge its delta to the slack of "
+            "the account",
+            code="notion-mismatch",
         )
 
     def _allows(self, other: Guarantee) -> bool:
@@ -205,10 +210,10 @@ class Notion(Budget):
 
         greatest = _greatest_float(keeps)
         if greatest == 0:
-            raise InvalidArgument(
-                name="epsilon",
-                expected=f"large enough, with this delta, for a {cls.parameter} of at least 2⁻⁶³",
-                given=InvalidArgument.describe_parameter(epsilon),
+            raise InvalidArgument.of(
+                "epsilon",
+                f"large enough, with this delta, for a {cls.parameter} of at least 2⁻⁶³",
+                epsilon,
             )
         return cls(short_down(Fraction(greatest)))
 

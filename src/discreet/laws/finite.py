@@ -37,9 +37,9 @@ class Finite(DiscreteLaw):
         distinct = len(set(map(_name, outcomes)))
         if len(outcomes) != len(exact) or distinct != len(exact) or not any(exact):
             raise InvalidArgument(
-                name="weights",
-                expected="one for each of the distinct outcomes, not all 0",
-                given=f"{len(exact)} weights and {distinct} distinct outcomes",
+                "weights",
+                "one for each of the distinct outcomes, not all 0",
+                f"{len(exact)} weights and {distinct} distinct outcomes",
             )
         object.__setattr__(self, "outcomes", tuple(outcomes))
         object.__setattr__(self, "weights", exact)

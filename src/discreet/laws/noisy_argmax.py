@@ -52,8 +52,7 @@ class NoisyArgmax(DiscreteLaw):
         noise: Literal["laplace", "exponential"],
     ) -> None:
         if noise not in ("laplace", "exponential"):
-            given = InvalidArgument.describe_parameter(noise)
-            raise InvalidArgument(name="noise", expected="laplace or exponential", given=given)
+            raise InvalidArgument.of("noise", "laplace or exponential", noise)
         object.__setattr__(self, "scores", exact_scores(scores))
         object.__setattr__(self, "scale", positive(scale, name="scale"))
         object.__setattr__(self, "noise", noise)
@@ -185,7 +184,7 @@ class NoisyLead(DiscreteLaw):
         object.__setattr__(self, "scale", positive(scale, name="scale"))
         object.__setattr__(self, "step", positive(step, name="step"))
         if len(self.scores) < 2:
-            raise InvalidArgument(name="scores", expected="at least two", given="one")
+            raise InvalidArgument("scores", "at least two", "one")
 
     def mass(self, outcome: tuple[int, Value]) -> arb:
         """P(index, gap) as a ball; 0 for what is not an index or not a multiple of the step."""

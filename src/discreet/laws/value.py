@@ -46,8 +46,7 @@ def exact_value(value: Value, *, name: str) -> Fraction:
             return Fraction(int(value))
         return Fraction(*value.as_integer_ratio())
     except (AttributeError, ValueError, OverflowError):
-        given = InvalidArgument.describe_data(value)
-        raise InvalidArgument(name=name, expected="a finite number", given=given) from None
+        raise InvalidArgument.of_data(name, "a finite number", value) from None
 
 
 def at_place(formula: Callable[[arb], arb], y: Value | arb) -> arb:
@@ -61,7 +60,7 @@ def at_place(formula: Callable[[arb], arb], y: Value | arb) -> arb:
 def exact_scores(scores: Sequence[Value]) -> tuple[Fraction, ...]:
     """The scores of the candidates of a selection, at least one."""
     if len(scores) == 0:
-        raise InvalidArgument(name="scores", expected="at least one score", given="none")
+        raise InvalidArgument("scores", "at least one score", "none")
     return tuple(exact_value(score, name="scores") for score in scores)
 
 

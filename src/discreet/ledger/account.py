@@ -92,7 +92,8 @@ class AccountState:
             pass
         raise LedgerDamaged(
             f"the charges of the {self.words} add up to more than its cap, which no ledger lets "
-            "happen: restore the ledger and its head from a backup"
+            "happen",
+            remedy="restore the ledger and its head from a backup",
         )
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee
 from discreet.guarantees.filters import Filter
 from discreet.guarantees.notion import Budget, Notion, plain
@@ -45,10 +45,8 @@ class Cap:
         if isinstance(budget, Budget):
             limit, aside = budget.kept(None if slack is None else _slack(slack))
             return cls(budget, aside, limit)
-        raise InvalidArgument(
-            name="budget",
-            expected="dp.Pure, dp.ZCDP, dp.GDP or dp.Approx, such as dp.Pure(3)",
-            given=InvalidArgument.describe_parameter(budget),
+        raise InvalidArgument.of(
+            "budget", "dp.Pure, dp.ZCDP, dp.GDP or dp.Approx, such as dp.Pure(3)", budget
         )
 
     @property
@@ -61,7 +59,9 @@ class Cap:
         if budget != self.budget or (slack is not None and _slack(slack) != self.slack):
             raise Refused(
                 f"the cap of the {whose} is {self}, and {Cap.read(budget, slack)} was given: a "
-                "cap is never changed. Leave the budget out to go on with it"
+                "cap is never changed",
+                remedy=Idiom.CAP_GIVEN,
+                code="already-there",
             )
 
     def to_document(self) -> dict[str, Any]:
@@ -143,8 +143,12 @@ class MemoryBudget:
         if os.getpid() != self._process:
             raise Refused(
                 "this budget is kept in the memory of another process, which cannot see what is "
-                "spent here: release from the process that opened the session, or keep the "
-                "budget in a file with ledger="
+                "spent here",
+                remedy=Phrase(
+                    "release from the process that opened the session, or keep the budget in a "
+                    "file with {ledger=}"
+                ),
+                code="not-shared",
             )
         with self._lock:
             name, account = self.caps[0]
@@ -188,5 +192,6 @@ class MemoryBudget:
     def __reduce__(self) -> NoReturn:
         raise Refused(
             "a budget in memory cannot be copied: two copies could spend it twice; pass the "
-            "session itself around"
+            "session itself around",
+            code="not-shared",
         )

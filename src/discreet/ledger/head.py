@@ -103,8 +103,8 @@ class HeadFile:
         size = os.fstat(descriptor).st_size
         if newest is None and size and not (unfinished and size < 2 * SLOT):
             raise LedgerDamaged(
-                f"the head of the ledger, {self.path.name}, cannot be read: restore it from a "
-                "backup, together with the ledger"
+                f"the head of the ledger, {self.path.name}, cannot be read",
+                remedy="restore it from a backup, together with the ledger",
             )
         return newest
 

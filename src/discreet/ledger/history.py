@@ -99,7 +99,9 @@ def _in_words(mechanism: dict[str, Any]) -> str:
 def already_used(key: str | None) -> Refused:
     """The error for a second release under a key whose first release is still running."""
     return Refused(
-        f"the idempotency key {key!r} is in use by another release: ask again for its answer"
+        f"the idempotency key {key!r} is in use by another release",
+        remedy="ask again for its answer",
+        code="unanswered",
     )
 
 
@@ -111,21 +113,17 @@ def read_name(name: object, *, argument: str) -> str:
     """A name that can be printed on one line."""
     if isinstance(name, str) and 0 < len(name) <= _LONGEST and name.isprintable() and name.strip():
         return name
-    raise InvalidArgument(
-        name=argument,
-        expected=f"a name of at most {_LONGEST} printable characters",
-        given=InvalidArgument.describe_parameter(name),
-    )
+    raise InvalidArgument.of(argument, f"a name of at most {_LONGEST} printable characters", name)
 
 
 def read_question(question: object) -> str:
     """What was asked, in words."""
     if isinstance(question, str) and question.strip() and len(question) <= _LONGEST_QUESTION:
         return question
-    raise InvalidArgument(
-        name="question",
-        expected=f"a text for whoever reads the ledger, at most {_LONGEST_QUESTION:,} characters",
-        given=InvalidArgument.describe_parameter(question),
+    raise InvalidArgument.of(
+        "question",
+        f"a text for whoever reads the ledger, at most {_LONGEST_QUESTION:,} characters",
+        question,
     )
 
 
@@ -133,10 +131,8 @@ def read_key(key: object) -> str | None:
     """An idempotency key, checked when it is passed in."""
     if key is None or (isinstance(key, str) and 0 < len(key) <= _LONGEST and key.isprintable()):
         return key
-    raise InvalidArgument(
-        name="idempotency_key",
-        expected=f"a text of 1 to {_LONGEST} printable characters",
-        given=InvalidArgument.describe_parameter(key),
+    raise InvalidArgument.of(
+        "idempotency_key", f"a text of 1 to {_LONGEST} printable characters", key
     )
 
 
@@ -216,7 +212,8 @@ class History(Sequence[Entry]):
         if len(promises) > 1:
             raise RelationMismatch(
                 "these charges were made under different neighbour relations or for different "
-                "units, which do not add up: replay the history of one dataset"
+                "units, which do not add up",
+                remedy="replay the history of one dataset",
             )
         guarantees = [entry.guarantee for entry in self.entries]
         together = compose(guarantees) if guarantees else Pure(0)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from discreet import signing
-from discreet.errors import BudgetExceeded, LedgerDamaged, Refused, one_line
+from discreet.errors import BudgetExceeded, LedgerDamaged, Phrase, Refused, one_line
 from discreet.guarantees import Guarantee
 from discreet.guarantees.filters import Charge, price
 from discreet.ledger.account import AccountState, LedgerState, charge_of
@@ -150,7 +150,9 @@ class Journal:
             if analyst is None and (names := state.analysts(dataset)):
                 raise Refused(
                     f"the {accounts[0].words} has analysts, whose caps would not bind a charge "
-                    f"without a name: say who asks, analyst= one of {', '.join(names)}"
+                    "without a name",
+                    remedy=Phrase("say who asks, {analyst=} one of {}", ", ".join(names)),
+                    code="missing-argument",
                 )
             for account, price in zip(accounts, prices, strict=True):
                 _fits(account, price)
@@ -221,8 +223,9 @@ class Journal:
     ) -> Record:
         if state.public_key is not None and self.key is None:
             raise Refused(
-                f"the ledger {self.store.name} is sealed with a key: pass key= with the path of "
-                "that private key to charge anything"
+                f"the ledger {self.store.name} is sealed with a key",
+                remedy=Phrase("pass {key=} with the path of that private key to charge anything"),
+                code="missing-argument",
             )
         fields = {**fields, "time": datetime.now(UTC).isoformat(timespec="microseconds")}
         record = Record.write(state.number + 1, state.hash, fields, detail=detail, token=token)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from discreet import signing
-from discreet.errors import InvalidArgument, LedgerDamaged, Refused, RelationMismatch
+from discreet.errors import Idiom, InvalidArgument, LedgerDamaged, Phrase, Refused, RelationMismatch
 from discreet.guarantees import Guarantee
 from discreet.guarantees.notion import Budget
 from discreet.hints import spelled
@@ -61,9 +61,9 @@ class Ledger:
             pinned = signing.read_public(public_key)
             if public not in (None, pinned) or create:
                 raise InvalidArgument(
-                    name="public_key",
-                    expected="the public half of key=, or given alone to read",
-                    given="another, or with create=True",
+                    "public_key",
+                    Phrase("the public half of {key=}, or given alone to read"),
+                    Phrase("another, or with {create=True}"),
                 )
             public = pinned
         self._journal = Journal(store_of(location)(location, create=create), signer)
@@ -225,18 +225,17 @@ class Ledger:
         and nothing more is charged. Left out, every call charges. Sessions do this by themselves.
         """
         if not isinstance(cost, Guarantee):
-            raise InvalidArgument(
-                name="cost",
-                expected="a guarantee",
-                given=InvalidArgument.describe_parameter(cost),
-                hint="such as mechanism.guarantee",
+            raise InvalidArgument.of(
+                "cost", "a guarantee", cost, hint="such as mechanism.guarantee"
             )
         purse, key = self.purse(dataset, analyst), read_key(idempotency_key)
         words = read_question(question)
         if key is not None and (found := purse.find(key)) is not None:
             raise Refused(
                 f"the idempotency key {key!r} was charged before, in record {found.number}, and is "
-                "not charged again: if that release was not made, charge it under a new key"
+                "not charged again",
+                remedy="if that release was not made, charge it under a new key",
+                code="key-reused",
             )
         digest = canonical.digest({"cost": cost.to_json(), "question": words})
         return purse.charge(Claim(words, cost, digest, key=key))
@@ -285,9 +284,9 @@ class Ledger:
         reply = self._journal.reply(own.number) if own is not None and same else None
         if reply is None:
             raise InvalidArgument(
-                name="entry",
-                expected="an entry of ledger.history() whose answer was stored",
-                given="another",
+                "entry",
+                "an entry of ledger.history() whose answer was stored",
+                "another",
                 hint="a release that was cut off has none, nor has a charge made by hand",
             )
         return from_bytes(reply)
@@ -329,8 +328,8 @@ class Ledger:
         if public is not None and state.public_key != public:
             sealed = "with another key" if state.public_key else "without a key"
             raise Refused(
-                f"the ledger {self.location} was made {sealed}: it may have been replaced. Open "
-                "it as it was made, or keep what you charge in a ledger of your own"
+                f"the ledger {self.location} was made {sealed}: it may have been replaced",
+                remedy="Open it as it was made, or keep what you charge in a ledger of your own",
             )
 
 
@@ -351,11 +350,10 @@ def dataset_name(
     files = ledger._journal.store.files(ledger.location)
     if not there and create and files:
         return Path(files[0]).stem
-    raise InvalidArgument(
-        name="dataset",
-        expected=f"one of {', '.join(there)}" if there else expected,
-        given="nothing",
-        hint='say which, as in dataset="visits"' if there else hint,
+    raise InvalidArgument.missing(
+        "dataset",
+        f"one of {', '.join(there)}" if there else expected,
+        hint=Phrase('say which, as in {dataset="visits"}') if there else hint,
     )
 
 
@@ -364,11 +362,12 @@ def find_account(state: LedgerState, kind: str, dataset: int | None, name: objec
     if number is not None:
         return state.accounts[number]
     there = [k.name for k in state.accounts.values() if (k.kind, k.dataset) == (kind, dataset)]
-    raise InvalidArgument(
-        name=kind,
-        expected=f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
-        given=InvalidArgument.describe_parameter(name),
-        hint=f"ledger.add_{kind}(...), or discreet ledger, adds one",
+    raise InvalidArgument.of(
+        kind,
+        f"one of {', '.join(there)}" if there else f"added first: there is no {kind} yet",
+        name,
+        hint=Idiom[f"ADD_{kind.upper()}"],
+        code="unknown-name",
     )
 
 
@@ -377,12 +376,11 @@ def find_analyst(state: LedgerState, dataset: int | None, name: str) -> None:
     people = [one for one in tuple(state.accounts.values()) if one.kind == "analyst"]
     there = [one.name for one in people if dataset in (None, one.dataset)]
     if name not in there:
-        raise InvalidArgument(
-            name="analyst",
-            expected=f"one of {', '.join(dict.fromkeys(there))}"
-            if there
-            else "left out: none is added",
-            given=InvalidArgument.describe_parameter(name),
+        raise InvalidArgument.of(
+            "analyst",
+            f"one of {', '.join(dict.fromkeys(there))}" if there else "left out: none is added",
+            name,
+            code="unknown-name",
         )
 
 
@@ -411,7 +409,10 @@ def check_same_account(
         kept.cap.check_stated_as(budget, slack, whose=kept.words)
     elif kept.cap is not None or budget is not None:
         given = f"the cap {kept.cap}" if kept.cap else "no cap of its own"
-        raise Refused(f"the {kept.words} is there already, with {given}: a cap is never changed")
+        raise Refused(
+            f"the {kept.words} is there already, with {given}: a cap is never changed",
+            code="already-there",
+        )
     if kept.relation.value != fields["relation"]:
         raise RelationMismatch(
             f"the {kept.words} is protected under {kept.relation}, not {fields['relation']}"
@@ -421,5 +422,6 @@ def check_same_account(
         unit = "a row" if kept.unit is None else f'all rows with one "{kept.unit}"'
         raise Refused(
             f"the {kept.words} is there already: a person is {unit}, and it is in "
-            f"{len(kept.groups)} groups, which is never changed"
+            f"{len(kept.groups)} groups, which is never changed",
+            code="already-there",
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Generic, TypeVar
 
-from discreet.errors import InvalidArgument, LooseBound
+from discreet.errors import InvalidArgument, LooseBound, Phrase
 from discreet.guarantees import GDP, Composition, Guarantee, Pure, TotalVariation, compose
 from discreet.guarantees.guarantee import unit_interval
 from discreet.guarantees.notion import Budget, Notion
@@ -71,25 +71,24 @@ def calibrate(
     asked = Family.read(family, parameters)
     if (target is None) == (error is None):
         raise InvalidArgument(
-            name="target or error",
-            expected="given, and only one of them",
-            given="none" if target is None else "both",
-            hint="say target= for a promise or error= for a width",
+            "target or error",
+            "given, and only one of them",
+            "none" if target is None else "both",
+            hint=Phrase("say {target=} for a promise or {error=} for a width"),
         )
     if target is None:
         if integer(count, name="count", minimum=1) != 1 or rate is not None:
             raise InvalidArgument(
-                name="count and rate",
-                expected="left out with error=",
-                given="given",
+                "count and rate",
+                Phrase("left out with {error=}"),
+                "given",
                 hint="how far off one answer may be does not depend on how many there are",
             )
         width, sure = positive(error, name="error"), Fraction(95, 100)
         sure = sure if confidence is None else probability(confidence, name="confidence")
         return _most_private(asked, width, sure)
     if confidence is not None:
-        given = InvalidArgument.describe_parameter(confidence)
-        raise InvalidArgument(name="confidence", expected="left out with target=", given=given)
+        raise InvalidArgument.of("confidence", Phrase("left out with {target=}"), confidence)
     runs = integer(count, name="count", minimum=1)
     return _least_noise(asked, RunTarget(_read_target(target), runs, _read_rate(rate)))
 
@@ -134,11 +133,7 @@ def _most_private(family: Family[M], width: Fraction, confidence: Fraction) -> M
 
     found = least_noise(too_wide, start=1 / float(width), tolerance=_FLOAT)
     if found is None:
-        raise InvalidArgument(
-            name="error",
-            expected=f"a width that some {family.name} has",
-            given=str(float(width)),
-        )
+        raise InvalidArgument("error", f"a width that some {family.name} has", str(float(width)))
     return family.make(1 / Fraction(found.size))
 
 
@@ -150,9 +145,9 @@ def _read_target(target: Guarantee) -> Guarantee:
     else:
         return target
     raise InvalidArgument(
-        name="target",
-        expected="Pure, Approx, ZCDP, GDP or TotalVariation, such as Approx(1, 1e-6)",
-        given=given,
+        "target",
+        "Pure, Approx, ZCDP, GDP or TotalVariation, such as Approx(1, 1e-6)",
+        given,
         hint=hint,
     )
 
@@ -163,9 +158,9 @@ def _read_rate(rate: Number | None) -> Fraction | None:
 
 def _no_noise(family: Family[M]) -> InvalidArgument:
     return InvalidArgument(
-        name="target",
-        expected=f"a promise that {family.name} can keep",
-        given="one that it cannot keep with any amount of noise",
+        "target",
+        f"a promise that {family.name} can keep",
+        "one that it cannot keep with any amount of noise",
         hint="0 allows nothing, and Gaussian noise needs a delta above 0",
     )
 
@@ -205,18 +200,15 @@ class Family(Generic[M]):
         if not isinstance(mechanism, type) or mechanism not in _FAMILIES:
             given = getattr(mechanism, "__name__", None)
             raise InvalidArgument(
-                name="family",
-                expected=f"one of {', '.join(sorted(known.__name__ for known in _FAMILIES))}",
-                given=given or InvalidArgument.describe_parameter(mechanism),
+                "family",
+                f"one of {', '.join(sorted(known.__name__ for known in _FAMILIES))}",
+                given or InvalidArgument.describe_parameter(mechanism),
                 hint="pass the class, as in dp.calibrate(dp.Laplace, sensitivity=1, error=5)",
             )
         for name in _NOISE:
             if name in parameters:
-                raise InvalidArgument(
-                    name=name,
-                    expected="left out",
-                    given=InvalidArgument.describe_parameter(parameters[name]),
-                    hint="calibrate finds the noise itself",
+                raise InvalidArgument.of(
+                    name, "left out", parameters[name], hint="calibrate finds the noise itself"
                 )
         noise, extra = _FAMILIES[mechanism]
         asks = {name: value for name, value in parameters.items() if name == extra}

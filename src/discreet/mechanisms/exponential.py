@@ -105,9 +105,9 @@ class Exponential:
         utilities = read_scores(utility(points), name="what utility returns")
         if utilities.size != points.size:
             raise InvalidArgument(
-                name="what utility returns",
-                expected=f"one number for each of the {points.size} points",
-                given=f"{utilities.size} numbers",
+                "what utility returns",
+                f"one number for each of the {points.size} points",
+                f"{utilities.size} numbers",
             )
         return float(points[argmax(utilities, self.scale, "gumbel").index])
 
@@ -153,10 +153,8 @@ def grid_points(interval: tuple[Number, Number], step: Number) -> NDArray[np.flo
     exact_step = positive(step, name="step")
     count = (upper - lower) // exact_step + 1
     if count > MOST_POINTS:
-        raise InvalidArgument(
-            name="step",
-            expected=f"large enough for at most {MOST_POINTS} points in the interval",
-            given=InvalidArgument.describe_parameter(step),
+        raise InvalidArgument.of(
+            "step", f"large enough for at most {MOST_POINTS} points in the interval", step
         )
     # Over a common denominator the points are integers, which doubles hold exactly below 2^53,
     # so that the division is the only rounding.
@@ -164,9 +162,9 @@ def grid_points(interval: tuple[Number, Number], step: Number) -> NDArray[np.flo
     first, stride = int(lower * denominator), int(exact_step * denominator)
     if max(abs(first), abs(first + stride * (count - 1)), denominator) > _EXACT_FLOAT:
         raise InvalidArgument(
-            name="interval and step",
-            expected="numbers with at most about 15 digits together",
-            given="longer ones",
+            "interval and step",
+            "numbers with at most about 15 digits together",
+            "longer ones",
             hint="round lower and step: a grid need not be finer than the noise",
         )
     numerators: NDArray[Any] = first + stride * np.arange(count, dtype=np.int64)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from numbers import Integral
 
 from discreet import laws
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.guarantees import GDP, classic_sigma, gaussian_sigma
 from discreet.hints import spelled
 from discreet.inputs import Numbers
@@ -66,11 +66,13 @@ class Gaussian(NoisyNumbers):
         size = positive_sensitivity(sensitivity, norm="l2")
         chosen, given = exactly_one(epsilon=epsilon, rho=rho, mu=mu, sigma=sigma)
         if (chosen == "epsilon") != (delta is not None):
-            raise InvalidArgument(
-                name="delta",
-                expected="given together with epsilon, and only then",
-                given=InvalidArgument.describe_parameter(delta),
-                hint="a Gaussian has no finite epsilon at delta = 0; as in epsilon=1, delta=1e-6",
+            raise InvalidArgument.of(
+                "delta",
+                "given together with epsilon, and only then",
+                delta,
+                hint=Phrase(
+                    "a Gaussian has no finite epsilon at delta = 0; as in {epsilon=1}, {delta=1e-6}"
+                ),
             )
         object.__setattr__(self, "sensitivity", size)
         exact = _sigma(size, chosen, given, delta)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import GDP, Approx, Guarantee, Pure
 from discreet.guarantees.key_discovery import KeyPair
 from discreet.guarantees.pure import MOST_RUNS
@@ -113,10 +113,10 @@ class KeyThreshold:
             return np.zeros(np.shape(counts), np.bool_)  # no keys: an answer, not a mistake
         values = read_values(counts, name="units_per_key")
         if not values.whole or not values.shape:
-            raise InvalidArgument(
-                name="units_per_key",
-                expected="an array of whole numbers, or a mapping from keys to whole numbers",
-                given=InvalidArgument.describe_data(counts),
+            raise InvalidArgument.of_data(
+                "units_per_key",
+                "an array of whole numbers, or a mapping from keys to whole numbers",
+                counts,
                 hint="count the units that hold each key",
             )
         mask: NDArray[np.bool_] = self._rule.keep(values.flat).reshape(values.shape)
@@ -201,11 +201,7 @@ class KeyThreshold:
 def _read_rule(rule: Rule) -> Rule:
     if isinstance(rule, Hashable) and rule in get_args(Rule):
         return rule
-    raise InvalidArgument(
-        name="rule",
-        expected=" or ".join(f'"{name}"' for name in get_args(Rule)),
-        given=InvalidArgument.describe_parameter(rule),
-    )
+    raise InvalidArgument.of("rule", " or ".join(f'"{name}"' for name in get_args(Rule)), rule)
 
 
 # -- the optimal rule for discovering keys ---------------------------------------------------------
@@ -311,8 +307,11 @@ def check_length(epsilon: Fraction, delta: Fraction) -> None:
     odds = log(tanh(e / 2)) - log(delta.numerator) + log(delta.denominator)
     if 2 * (max(odds, 0) + log1p(exp(-abs(odds)))) / e > LARGEST_TABLE:
         raise Refused(
-            f"the optimal rule would need a table of more than {LARGEST_TABLE} sizes for so small "
-            'an epsilon and delta; use rule="laplace", which needs none'
+            Phrase(
+                "the optimal rule would need a table of more than {} sizes for so small an "
+                'epsilon and delta; use {rule="laplace"}, which needs none',
+                str(LARGEST_TABLE),
+            )
         )
 
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument, UnboundedSensitivity
+from discreet.errors import Argument, Idiom, InvalidArgument, Phrase, UnboundedSensitivity
 from discreet.lazy import cached_property
 from discreet.noise.additive import (
     INT_MAX,
@@ -48,10 +48,13 @@ def exactly_one(**options: Number | None) -> tuple[str, Number]:
         return given[0]
     names = list(options)
     raise InvalidArgument(
-        name=" or ".join(names),
-        expected="given, and only one of them",
-        given=" and ".join(name for name, _ in given) or "none",
-        hint=f"say {names[0]}= for the promise or {names[-1]}= for the noise",
+        " or ".join(names),
+        "given, and only one of them",
+        " and ".join(name for name, _ in given) or "none",
+        hint=Phrase(
+            "say {} for the promise or {} for the noise", Argument(names[0]), Argument(names[-1])
+        ),
+        code="conflicting-arguments" if given else "missing-argument",
     )
 
 
@@ -65,16 +68,19 @@ def positive_sensitivity(value: Number | Sensitivity, *, norm: Norm) -> Fraction
         return exact
     if isinstance(value, float) and value == float("inf"):
         raise UnboundedSensitivity(
-            "sensitivity is infinite, so no noise is enough; bound what one person contributes, "
-            "for example by clamping values to bounds=(lower, upper)"
+            Phrase(
+                "sensitivity is infinite, so no noise is enough; bound what one person "
+                "contributes, for example by clamping values to {}",
+                Idiom.BOUNDS,
+            )
         )
     exact = number(value, name="sensitivity")
     if exact > 0:
         return exact
-    raise InvalidArgument(
-        name="sensitivity",
-        expected="above 0",
-        given=InvalidArgument.describe_parameter(value),
+    raise InvalidArgument.of(
+        "sensitivity",
+        "above 0",
+        value,
         hint="a statistic that no person can change needs no mechanism, and one that "
         "somebody can change has a sensitivity above 0",
     )
@@ -179,9 +185,9 @@ def _finite(values: Values, name: str) -> Values:
     if values.whole or (np.isfinite(flat.max()) and np.isfinite(flat.min())):
         return values
     raise InvalidArgument(
-        name=name,
-        expected="finite",
-        given="NaN or an infinity",
+        name,
+        "finite",
+        "NaN or an infinity",
         hint="replace or clamp such values in every record before anything is summed",
     )
 
@@ -216,8 +222,7 @@ def _refuse_elements(name: str, value: object, kinds: set[type]) -> InvalidArgum
 
 
 def _refuse(name: str, value: object, expected: str, hint: str) -> InvalidArgument:
-    given = InvalidArgument.describe_data(value)
-    return InvalidArgument(name=name, expected=expected, given=given, hint=hint)
+    return InvalidArgument.of_data(name, expected, value, hint=hint)
 
 
 # -- scores, and whether they all move the same way ------------------------------------------------
@@ -234,9 +239,9 @@ def read_scores(scores: Any, *, name: str = "scores") -> NDArray[Any]:
     if dimensions == 1:
         return values.flat
     raise InvalidArgument(
-        name=name,
-        expected="a flat list or array, with one score for each candidate",
-        given="a single number" if dimensions == 0 else f"an array of {dimensions} dimensions",
+        name,
+        "a flat list or array, with one score for each candidate",
+        "a single number" if dimensions == 0 else f"an array of {dimensions} dimensions",
         hint="as in release([12, 7, 31])",
     )
 
@@ -247,9 +252,9 @@ def read_score(score: ArrayLike) -> NDArray[Any]:
     if not values.shape:
         return values.flat
     raise InvalidArgument(
-        name="score",
-        expected="a single number",
-        given=f"an array of {len(values.shape)} dimensions",
+        "score",
+        "a single number",
+        f"an array of {len(values.shape)} dimensions",
         hint="ask one score at a time, or pass all of them to release",
     )
 
@@ -258,8 +263,7 @@ def read_flag(flag: object, *, name: str) -> bool:
     """Read True or False, and nothing that is merely truthy: "no" would be true."""
     if isinstance(flag, bool | np.bool_):
         return bool(flag)
-    given = InvalidArgument.describe_parameter(flag)
-    raise InvalidArgument(name=name, expected="True or False", given=given)
+    raise InvalidArgument.of(name, Idiom.TRUTH, flag)
 
 
 # -- additive noise on the grid that fits ----------------------------------------------------------
@@ -282,10 +286,10 @@ def read_step(step: Number | None, *, noise: Fraction) -> Step:
         check_noise(exact, name="step")
         check_noise(noise / exact, name="noise over step")
         return exact
-    raise InvalidArgument(
-        name="step",
-        expected='"fine" or a power of two',
-        given=InvalidArgument.describe_parameter(step),
+    raise InvalidArgument.of(
+        "step",
+        '"fine" or a power of two',
+        step,
         hint="such as 1, 0.25 or 1024: results are exact multiples of it",
     )
 
@@ -294,9 +298,7 @@ def check_noise(noise: Fraction, *, name: str) -> Fraction:
     """Refuse noise so small or large that its grid leaves the range of a double."""
     if SMALLEST <= noise <= LARGEST:
         return noise
-    raise InvalidArgument(
-        name=name, expected="between 2^-900 and 2^900", given="a number outside of that"
-    )
+    raise InvalidArgument(name, "between 2^-900 and 2^900", "a number outside of that")
 
 
 class CenteredLaw(Protocol):

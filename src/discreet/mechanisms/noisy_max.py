@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from numpy.typing import ArrayLike
 
 from discreet import laws
-from discreet.errors import InvalidArgument
+from discreet.errors import Argument, InvalidArgument, Phrase
 from discreet.guarantees import BoundedRange, Pure
 from discreet.hints import spelled
 from discreet.inputs import Scores
@@ -93,10 +93,10 @@ class NoisyMax:
         object.__setattr__(self, "gap", read_flag(gap, name="gap"))
         if self.gap and noise != "laplace":
             raise InvalidArgument(
-                name="gap",
-                expected="False unless the noise is Laplace",
-                given=f'True with noise="{noise}"',
-                hint='the gap is proved to be free for noise="laplace" alone',
+                "gap",
+                "False unless the noise is Laplace",
+                Phrase("True with {}", Argument("noise", noise)),
+                hint=Phrase('the gap is proved to be free for {noise="laplace"} alone'),
             )
         check_noise(self.scale, name="epsilon")
 
@@ -116,9 +116,7 @@ class NoisyMax:
         if not self.gap:
             return argmax(values, self.scale, self.noise).index
         if values.size < 2:
-            raise InvalidArgument(
-                name="scores", expected="at least two where a gap is asked for", given="one"
-            )
+            raise InvalidArgument("scores", "at least two where a gap is asked for", "one")
         winner = argmax(values, self.scale, self.noise, runner_up=True)
         exponent = fine_exponent(self.scale)
         return Chosen(winner.index, FloatGrid(exponent).join_one(0.0, winner.gap(exponent)))
@@ -174,5 +172,4 @@ def _kind(noise: Kind) -> Kind:
     if noise in get_args(Kind):
         return noise
     expected = ", ".join(f'"{kind}"' for kind in get_args(Kind))
-    given = InvalidArgument.describe_parameter(noise)
-    raise InvalidArgument(name="noise", expected=f"one of {expected}", given=given)
+    raise InvalidArgument.of("noise", f"one of {expected}", noise)

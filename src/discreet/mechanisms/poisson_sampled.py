@@ -129,8 +129,8 @@ def _base(mechanism: Mechanism) -> Guarantee:
         )
     if isinstance(guarantee, Guarantee):
         return guarantee
-    raise InvalidArgument(
-        name="mechanism",
-        expected="a mechanism with a guarantee, such as Gaussian(sensitivity=1, sigma=2)",
-        given=InvalidArgument.describe_parameter(mechanism),
+    raise InvalidArgument.of(
+        "mechanism",
+        "a mechanism with a guarantee, such as Gaussian(sensitivity=1, sigma=2)",
+        mechanism,
     )

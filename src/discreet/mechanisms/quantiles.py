@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.guarantees import BoundedRange, Guarantee
 from discreet.hints import spelled
 from discreet.inputs import RowCounts
@@ -164,9 +164,7 @@ class Quantiles:
         """Return the exact law of ``release(counts)`` for one group."""
         rows, shape = read_groups(counts, self.probabilities)
         if len(shape) != 1:
-            raise InvalidArgument(
-                name="counts", expected="one group", given="a two-dimensional array"
-            )
+            raise InvalidArgument("counts", "one group", "a two-dimensional array")
         many = spots(rows.shape[1], asked=len(self.probabilities))
         return QuantilesLaw(rows[0], self.probabilities, self.rows, self.step, many)
 
@@ -335,15 +333,15 @@ def read_probabilities(given: object) -> tuple[Fraction, ...]:
     """
     if not isinstance(given, tuple | list) or not 1 <= len(given) <= MOST_ASKED:
         raise InvalidArgument(
-            name="probabilities",
-            expected=f"a list or tuple of 1 to {MOST_ASKED} numbers",
-            given=_how_many(given),
-            hint="for the median, probabilities=[0.5]",
+            "probabilities",
+            f"a list or tuple of 1 to {MOST_ASKED} numbers",
+            _how_many(given),
+            hint=Phrase("for the median, {probabilities=[0.5]}"),
         )
     exact = tuple(probability(p, name="probabilities") for p in given)
     if len(set(exact)) == len(exact):
         return exact
-    raise InvalidArgument(name="probabilities", expected="distinct", given="some of them twice")
+    raise InvalidArgument("probabilities", "distinct", "some of them twice")
 
 
 def read_groups(counts: Any, probabilities: tuple[Fraction, ...]) -> tuple[Counts, tuple[int, ...]]:
@@ -353,10 +351,10 @@ def read_groups(counts: Any, probabilities: tuple[Fraction, ...]) -> tuple[Count
     values = read_values(counts, name="counts")
     shape = values.shape or ()
     if not values.whole or len(shape) not in (1, 2):
-        raise InvalidArgument(
-            name="counts",
-            expected="whole numbers, one for each candidate, in one row or one row per group",
-            given=InvalidArgument.describe_data(counts),
+        raise InvalidArgument.of_data(
+            "counts",
+            "whole numbers, one for each candidate, in one row or one row per group",
+            counts,
             hint="count the values at each candidate",
         )
     groups = values.flat.reshape(-1, shape[-1])
@@ -366,18 +364,17 @@ def read_groups(counts: Any, probabilities: tuple[Fraction, ...]) -> tuple[Count
 def largest_count(candidates: int, probabilities: tuple[Fraction, ...]) -> int:
     if candidates > MOST_CANDIDATES:
         raise InvalidArgument(
-            name="counts",
-            expected=f"those of at most {MOST_CANDIDATES} candidates",
-            given=str(candidates),
+            "counts",
+            f"those of at most {MOST_CANDIDATES} candidates",
+            str(candidates),
             hint="take a coarser grid",
         )
     denominator = lcm(*(p.denominator for p in probabilities))
     if denominator * candidates > LONGEST:
         raise InvalidArgument(
-            name="probabilities",
-            expected=f"multiples of 1/d with d up to {LONGEST // candidates} "
-            f"for {candidates} candidates",
-            given=f"multiples of 1/{denominator}" if denominator < 10**20 else "finer ones",
+            "probabilities",
+            f"multiples of 1/d with d up to {LONGEST // candidates} for {candidates} candidates",
+            f"multiples of 1/{denominator}" if denominator < 10**20 else "finer ones",
             hint="round them, for example to three digits",
         )
     return (1 << 62) // (denominator * candidates)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.guarantees import Pure, ResponsePair
 from discreet.hints import spelled
 from discreet.inputs import Categories
@@ -240,26 +240,25 @@ def _in_chunks(
 
 def _read_categories(categories: int) -> int:
     if isinstance(categories, list | tuple):
-        raise InvalidArgument(
-            name="categories",
-            expected="how many there are",
-            given=InvalidArgument.describe_data(categories),
-            hint="as in categories=3; answers are then 0, 1 and 2",
+        raise InvalidArgument.of_data(
+            "categories",
+            "how many there are",
+            categories,
+            hint=Phrase("as in {categories=3}; answers are then 0, 1 and 2"),
         )
     k = integer(categories, name="categories", minimum=2)
     if k > uniform.LARGEST_BOUND:
-        given = InvalidArgument.describe_parameter(categories)
-        raise InvalidArgument(name="categories", expected="at most 2^32", given=given)
+        raise InvalidArgument.of("categories", "at most 2^32", categories)
     return k
 
 
 def _read_epsilon(epsilon: Number) -> Fraction:
     exact = positive(epsilon, name="epsilon")
     if not SMALLEST_EPSILON <= exact <= LARGEST_EPSILON:
-        raise InvalidArgument(
-            name="epsilon",
-            expected=f"between 1e-100 and {LARGEST_EPSILON}",
-            given=InvalidArgument.describe_parameter(epsilon),
+        raise InvalidArgument.of(
+            "epsilon",
+            f"between 1e-100 and {LARGEST_EPSILON}",
+            epsilon,
             hint="below it reports say nothing, beyond it they are the truth",
         )
     return exact
@@ -281,10 +280,14 @@ def read_answers(value: ArrayLike, categories: int) -> Values:
     answers = _read(value)
     dtype = answers.flat.dtype
     if dtype == np.bool_ and categories != 2:
-        raise _refuse(value, f"integers from 0 to {categories - 1}", "bools have two categories")
+        hint = "bools have two categories"
+        raise InvalidArgument.of_data(
+            "value", f"integers from 0 to {categories - 1}", value, hint=hint
+        )
     if dtype.itemsize < 8 and dtype != np.bool_ and categories - 1 > np.iinfo(dtype).max:
         hint = f"convert it with .astype(np.{np.min_scalar_type(categories - 1)})"
-        raise _refuse(value, f"of a dtype that holds {categories - 1}, not {dtype}", hint)
+        expected = f"of a dtype that holds {categories - 1}, not {dtype}"
+        raise InvalidArgument.of_data("value", expected, value, hint=hint)
     return answers
 
 
@@ -308,17 +311,13 @@ def _read(value: ArrayLike) -> Values:
         array = np.asarray(value)
         if array.dtype.kind in "biu" and array.ndim:
             if array.size == 0:
-                raise _refuse(value, "at least one answer")
+                raise InvalidArgument.of_data("value", "at least one answer", value)
             return Values(np.ascontiguousarray(array).reshape(-1), array.shape)
     values = read_values(value)  # refuses what is empty, ragged or not a number
     if not values.whole:
-        raise _refuse(value, "integers or bools", "round or code the answers first")
+        hint = "round or code the answers first"
+        raise InvalidArgument.of_data("value", "integers or bools", value, hint=hint)
     return values
-
-
-def _refuse(value: object, expected: str, hint: str = "") -> InvalidArgument:
-    given = InvalidArgument.describe_data(value)
-    return InvalidArgument(name="value", expected=expected, given=given, hint=hint)
 
 
 # -- estimates: from randomized answers back to shares ---------------------------------------------
@@ -405,10 +404,10 @@ def _count(responses: NDArray[Any], categories: int) -> list[int]:
     # Responses are public: one that cannot be a release of this mechanism is a mistake to report.
     if responses.dtype.kind != "b" and not 0 <= responses.min() <= responses.max() < categories:
         raise InvalidArgument(
-            name="responses",
-            expected=f"released by this mechanism, from 0 to {categories - 1}",
-            given="others too",
-            hint="pass what release() returned, or state the same categories=",
+            "responses",
+            f"released by this mechanism, from 0 to {categories - 1}",
+            "others too",
+            hint=Phrase("pass what release() returned, or state the same {categories=}"),
         )
     total = np.zeros(categories, np.int64)
     for start in range(0, responses.size, _AT_ONCE):

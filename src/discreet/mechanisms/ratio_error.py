@@ -346,8 +346,4 @@ def _normal_point(miss: float) -> float:
 def _known(noise: Noise) -> Noise:
     if noise in get_args(Noise):
         return noise
-    raise InvalidArgument(
-        name="noise",
-        expected='"laplace" or "gaussian"',
-        given=InvalidArgument.describe_parameter(noise),
-    )
+    raise InvalidArgument.of("noise", '"laplace" or "gaussian"', noise)

@@ -183,19 +183,13 @@ def _threshold(threshold: Number) -> Fraction:
     exact = number(threshold, name="threshold")
     if abs(exact) <= LARGEST:
         return exact
-    raise InvalidArgument(
-        name="threshold", expected="between -2^900 and 2^900", given="a number outside of that"
-    )
+    raise InvalidArgument("threshold", "between -2^900 and 2^900", "a number outside of that")
 
 
 def _iterate(stream: Any) -> Iterator[Any]:
     if isinstance(stream, Iterable) and not isinstance(stream, str | bytes | Mapping | Set):
         return iter(stream)
-    raise InvalidArgument(
-        name="stream",
-        expected="a list, an array or an iterator of numbers",
-        given=InvalidArgument.describe_data(stream),
-    )
+    raise InvalidArgument.of_data("stream", "a list, an array or an iterator of numbers", stream)
 
 
 # -- one run: a noisy threshold, and the hits that are left ----------------------------------------
@@ -268,7 +262,8 @@ class SparseRun:
         if self.exhausted:
             raise Refused(
                 "all hits of this run are used up, so it answers no more; start() draws a new "
-                "threshold and spends the guarantee again"
+                "threshold and spends the guarantee again",
+                code="exhausted",
             )
         if os.getpid() != self._process:
             raise Refused("a run cannot be carried into a forked process; start() one there")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import bounds, laws
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Argument, InvalidArgument, Phrase, Refused
 from discreet.guarantees import GDP, Guarantee, Pure
 from discreet.hints import spelled
 from discreet.inputs import BoundedMean
@@ -170,10 +170,10 @@ def read_sample(sample: Records, *, name: str = "sample") -> Records:
     array &= not isinstance(sample, np.ma.MaskedArray)  # a copy would drop the mask
     listed = isinstance(sample, Sequence) and not isinstance(sample, str | bytes)
     if not (array or listed) or not 0 < len(sample) <= LARGEST_SAMPLE:
-        raise InvalidArgument(
-            name=name,
-            expected=f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
-            given=InvalidArgument.describe_data(sample),
+        raise InvalidArgument.of_data(
+            name,
+            f"a sequence or an array of 1 to {LARGEST_SAMPLE} records",
+            sample,
             hint="for a table, list its rows",
         )
     if not isinstance(sample, np.ndarray):
@@ -215,9 +215,9 @@ def _checked(mechanism: Laplace | Gaussian) -> Laplace | Gaussian:
     if size <= MOST_NOISE:
         return mechanism
     raise InvalidArgument(
-        name="noise",
-        expected="below 2^24 answers wide",
-        given="more",
+        "noise",
+        "below 2^24 answers wide",
+        "more",
         hint="answers lie between 0 and 1: choose a smaller sigma or a larger epsilon",
     )
 
@@ -225,14 +225,15 @@ def _checked(mechanism: Laplace | Gaussian) -> Laplace | Gaussian:
 def _rescaled(noise: Laplace | Gaussian, n: int) -> Laplace | Gaussian:
     """The same promise, for a sum in steps of 2^−32 instead of a mean."""
     if not isinstance(noise, Laplace | Gaussian):
-        given = InvalidArgument.describe_parameter(noise)
-        raise InvalidArgument(name="noise", expected="a Laplace or a Gaussian", given=given)
+        raise InvalidArgument.of("noise", "a Laplace or a Gaussian", noise)
     if noise.sensitivity != Fraction(1, n) or noise.step is not None:
         raise InvalidArgument(
-            name="noise",
-            expected=f"of sensitivity 1/{n}, by which one of {n} records moves a mean, and no step",
-            given=f"sensitivity {noise.sensitivity} and step {noise.step}",
-            hint=f'say sensitivity="1/{n}" or give sigma= or epsilon= instead',
+            "noise",
+            f"of sensitivity 1/{n}, by which one of {n} records moves a mean, and no step",
+            f"sensitivity {noise.sensitivity} and step {noise.step}",
+            hint=Phrase(
+                "say {} or give {sigma=} or {epsilon=} instead", Argument("sensitivity", f"1/{n}")
+            ),
         )
     if isinstance(noise, Laplace):
         return Laplace(sensitivity=UNIT, epsilon=noise.epsilon, step=1)
@@ -261,15 +262,10 @@ def check_query(
 ) -> None:
     """Refuse what can be refused without looking at the records: φ is shown none of them."""
     if not callable(phi):
-        raise InvalidArgument(
-            name="phi",
-            expected="a function",
-            given=InvalidArgument.describe_parameter(phi),
-            hint="as in lambda age: age > 60",
-        )
+        raise InvalidArgument.of("phi", "a function", phi, hint="as in lambda age: age > 60")
     for sample in samples if vectorized else ():
         if not isinstance(sample, np.ndarray):
-            raise InvalidArgument(name="vectorized", expected=expected, given="True", hint=hint)
+            raise InvalidArgument("vectorized", expected, "True", hint=hint)
         check_column_function(phi, sample)
 
 
@@ -301,10 +297,10 @@ def check_column_function(phi: Callable[[Any], Any], column: NDArray[Any]) -> No
         given, fits = f"a {type(failure).__name__}", False
     if not fits:
         raise InvalidArgument(
-            name="phi",
-            expected="a function from an array of rows to as many numbers, none for no rows",
-            given=f"{given} for no rows",
-            hint="leave out vectorized=True for a function of one record",
+            "phi",
+            "a function from an array of rows to as many numbers, none for no rows",
+            f"{given} for no rows",
+            hint=Phrase("leave out {vectorized=True} for a function of one record"),
         )
 
 

@@ -154,7 +154,5 @@ class TopK:
     def _check(self, candidates: int) -> None:
         if candidates < self.k:
             raise InvalidArgument(
-                name="k",
-                expected=f"at most the number of candidates, {candidates}",
-                given=str(self.k),
+                "k", f"at most the number of candidates, {candidates}", str(self.k)
             )

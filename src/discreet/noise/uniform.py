@@ -25,11 +25,7 @@ _Draw = Callable[[NDArray[Any], int, entropy.Source], NDArray[np.intp]]
 def integers(bound: int, size: int) -> NDArray[np.int64]:
     """Return ``size`` independent integers, uniform in 0 … bound − 1."""
     if not 1 <= bound <= LARGEST_BOUND:
-        raise InvalidArgument(
-            name="bound",
-            expected=f"between 1 and {LARGEST_BOUND}",
-            given=InvalidArgument.describe_parameter(bound),
-        )
+        raise InvalidArgument.of("bound", f"between 1 and {LARGEST_BOUND}", bound)
     out = np.empty(size, np.int64)
     _fill(out, bound, _draw)
     return out
@@ -38,11 +34,7 @@ def integers(bound: int, size: int) -> NDArray[np.int64]:
 def dice(sides: int, size: int) -> NDArray[np.uint16]:
     """Return ``size`` independent throws 0 … sides − 1 of a fair die with at most 256 sides."""
     if not 1 <= sides <= MOST_SIDES:
-        raise InvalidArgument(
-            name="sides",
-            expected=f"between 1 and {MOST_SIDES}",
-            given=InvalidArgument.describe_parameter(sides),
-        )
+        raise InvalidArgument.of("sides", f"between 1 and {MOST_SIDES}", sides)
     out = np.empty(size, np.uint16)
     _fill(out, sides, _throw)
     return out

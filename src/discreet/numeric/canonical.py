@@ -26,9 +26,9 @@ def text(document: object) -> str:
         written.encode()
     except UnicodeEncodeError:
         raise InvalidArgument(
-            name="text",
-            expected="made of whole characters",
-            given="a text with half a character (a lone surrogate) in it",
+            "text",
+            "made of whole characters",
+            "a text with half a character (a lone surrogate) in it",
         ) from None
     return written
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Argument, Idiom, InvalidArgument, Phrase
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
 """What a caller may pass where a number is expected; NumPy's integers and floats work too."""
@@ -27,7 +27,7 @@ _MAX_TEXT = 2 * _MAX_DIGITS + 3  # two signed integers and the slash between the
 
 _SQRT_BITS = 100
 
-_SPELLINGS = 'write it as 3, 0.1, "1/3", Fraction(1, 3) or Decimal("0.1")'
+_SPELLINGS = Phrase("write it as {}", Idiom.NUMBERS)
 
 
 def number(value: object, *, name: str) -> Fraction:
@@ -68,7 +68,7 @@ def positive(value: object, *, name: str) -> Fraction:
     """Read a number above zero."""
     exact = number(value, name=name)
     if exact <= 0:
-        raise _out_of_range(value, name, "above 0")
+        raise InvalidArgument.of(name, "above 0", value)
     return exact
 
 
@@ -76,7 +76,7 @@ def non_negative(value: object, *, name: str) -> Fraction:
     """Read a number that is zero or above."""
     exact = number(value, name=name)
     if exact < 0:
-        raise _out_of_range(value, name, "0 or above")
+        raise InvalidArgument.of(name, "0 or above", value)
     return exact
 
 
@@ -84,7 +84,7 @@ def positive_float(value: object, *, name: str) -> float:
     """Read a number above zero that a float holds, for what is computed in floats."""
     exact = positive(value, name=name)
     if not sys.float_info.min <= exact <= sys.float_info.max:
-        raise _out_of_range(value, name, "from 1e-307 to 1e308")
+        raise InvalidArgument.of(name, "from 1e-307 to 1e308", value)
     return float(exact)
 
 
@@ -93,7 +93,7 @@ def probability(value: object, *, name: str) -> Fraction:
     exact = number(value, name=name)
     if not 0 < exact < 1:
         example = "a small one, such as 1e-6" if name == "delta" else "95 % is 0.95"
-        raise _out_of_range(value, name, f"strictly between 0 and 1 ({example})")
+        raise InvalidArgument.of(name, f"strictly between 0 and 1 ({example})", value)
     return exact
 
 
@@ -107,11 +107,11 @@ def integer(
     """
     exact = number(value, name=name)
     if exact.denominator != 1:
-        raise _out_of_range(value, name, "a whole number")
+        raise InvalidArgument.of(name, "a whole number", value)
     if minimum is not None and exact < minimum:
-        raise _out_of_range(value, name, f"a whole number, {minimum} or above")
+        raise InvalidArgument.of(name, f"a whole number, {minimum} or above", value)
     if maximum is not None and exact > maximum:
-        raise _out_of_range(value, name, f"at most {maximum}")
+        raise InvalidArgument.of(name, f"at most {maximum}", value)
     return exact.numerator
 
 
@@ -121,19 +121,18 @@ def interval(value: object, *, name: str) -> tuple[Fraction, Fraction]:
     >>> interval((0, 0.5), name="bounds")
     (Fraction(0, 1), Fraction(1, 2))
     """
-    expected = "a pair (lower, upper) with lower below upper"
+    expected = Phrase("{} with lower below upper", Idiom.PAIR)
     if not isinstance(value, tuple | list) or len(value) != 2:
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(
-            name=name, expected=expected, given=given, hint=f"as in {name}=(0, 30)"
+        raise InvalidArgument.of(
+            name, expected, value, hint=Phrase("as in {}", Argument(name, (0, 30)))
         )
     lower, upper = (number(end, name=name) for end in value)
     if lower >= upper:
-        ends = (InvalidArgument.describe_parameter(end) for end in value)
+        ends = [InvalidArgument.describe_parameter(end) for end in value]
         raise InvalidArgument(
-            name=name,
-            expected=expected,
-            given=" and ".join(ends),
+            name,
+            expected,
+            Phrase("{} and {}", ends[0], ends[1]),
             hint="put the lower one first"
             if lower > upper
             else "give the least and the largest value that can occur, whatever the data are",
@@ -204,23 +203,16 @@ def _from_decimal(decimal: Decimal, value: object, name: str) -> Fraction:
     """The decimal as a fraction; its exponent is checked first, as 1e999999999 would never end."""
     digits, exponent = decimal.as_tuple()[1:]
     if not isinstance(exponent, int):  # "n", "N" or "F": NaN or infinity
-        raise _out_of_range(value, name, "a finite number")
+        raise InvalidArgument.of(name, "a finite number", value)
     if max(len(digits), abs(exponent)) > _MAX_DIGITS:
         raise _too_long(value, name)
     return Fraction(decimal)
 
 
 def _not_a_number(value: object, name: str) -> InvalidArgument:
-    given = InvalidArgument.describe_parameter(value)
-    return InvalidArgument(name=name, expected="a number", given=given, hint=_SPELLINGS)
-
-
-def _out_of_range(value: object, name: str, expected: str) -> InvalidArgument:
-    given = InvalidArgument.describe_parameter(value)
-    return InvalidArgument(name=name, expected=expected, given=given)
+    return InvalidArgument.of(name, "a number", value, hint=_SPELLINGS)
 
 
 def _too_long(value: object, name: str) -> InvalidArgument:
-    given = InvalidArgument.describe_parameter(value)
     expected = f"a number whose exact form fits in {_MAX_BITS} bits"
-    return InvalidArgument(name=name, expected=expected, given=given)
+    return InvalidArgument.of(name, expected, value)

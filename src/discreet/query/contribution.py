@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.neighbors import Relation
 from discreet.numeric.exact import integer, sqrt_up
 from discreet.query.limits import ROWS, check
@@ -29,10 +29,10 @@ class ContributionBound:
         by_group = max_groups is not None or max_rows_per_group is not None
         if by_group == (max_rows is not None):
             raise InvalidArgument(
-                name="bound",
-                expected="max_groups= and max_rows_per_group=, or max_rows= alone",
-                given="both" if by_group else "none of them",
-                hint="as in bound(max_groups=3, max_rows_per_group=5)",
+                "bound",
+                Phrase("{max_groups=} and {max_rows_per_group=}, or {max_rows=} alone"),
+                "both" if by_group else "none of them",
+                hint=Phrase("as in {}", Idiom.BOUND_BY_GROUP),
             )
         given = {
             "max_groups": max_groups,
@@ -133,22 +133,20 @@ def contribution_of(
     if unit is None:
         return Contribution(1, 1, 1, relation, grouped)
     if bound is None:
-        raise InvalidArgument(
-            name="bound",
-            expected=f"given, since one {unit} may have any number of rows",
-            given="nothing",
-            hint="say .bound(max_groups=3, max_rows_per_group=5) or .bound(max_rows=10) first",
+        raise InvalidArgument.missing(
+            "bound",
+            f"given, since one {unit} may have any number of rows",
+            hint=Phrase("say {} or {} first", Idiom.BOUND_BY_GROUP, Idiom.BOUND_BY_ROWS),
         )
     if bound.max_rows is not None:
         rows = bound.max_rows
         return Contribution(min(rows, groups or rows), rows, rows, relation, grouped)
     if bound.max_rows_per_group is None or (bound.max_groups is None and grouped):
         missing = "max_groups" if bound.max_groups is None else "max_rows_per_group"
-        raise InvalidArgument(
-            name=missing,
-            expected=f"given, since one {unit} may be in any number of groups and rows",
-            given="nothing",
-            hint="say .bound(max_groups=3, max_rows_per_group=5)",
+        raise InvalidArgument.missing(
+            missing,
+            f"given, since one {unit} may be in any number of groups and rows",
+            hint=Phrase("say {}", Idiom.BOUND_BY_GROUP),
         )
     touched = min(bound.max_groups or 1, groups or bound.max_groups or 1)
     rows = bound.max_rows_per_group

@@ -14,7 +14,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final
 
-from discreet.errors import InvalidArgument, RelationMismatch, one_line
+from discreet.errors import InvalidArgument, Phrase, RelationMismatch, one_line
 from discreet.mechanisms.quantiles import Quantiles
 from discreet.numeric import canonical
 from discreet.numeric.numerals import listed
@@ -139,11 +139,9 @@ def read_query(document: Mapping[str, Any], table: Table, public: Mapping[str, A
     """The question that a document describes; see `Query.from_document`."""
     if not isinstance(table, Table) or table.steps or table.limit is not None:
         raise InvalidArgument(
-            name="table",
-            expected="a table as dp.table returns it",
-            given="one with steps"
-            if isinstance(table, Table)
-            else InvalidArgument.describe_data(table),
+            "table",
+            "a table as dp.table returns it",
+            "one with steps" if isinstance(table, Table) else InvalidArgument.describe_data(table),
         )
     _check_size(document)
     told = Told(document)
@@ -154,7 +152,8 @@ def read_query(document: Mapping[str, Any], table: Table, public: Mapping[str, A
     if (told["unit"], told["relation"]) != (table.unit.column, str(table.relation)):
         raise RelationMismatch(
             f"the document is about other people than the table, which protects {table.unit} under "
-            f"{table.relation}: open it with the unit and the relation of the document"
+            f"{table.relation}",
+            remedy="open it with the unit and the relation of the document",
         )
     asked = table
     for step in told.parts("steps"):
@@ -171,10 +170,9 @@ def read_query(document: Mapping[str, Any], table: Table, public: Mapping[str, A
     for name in dict.fromkeys([*written, *document]):
         if name not in written or canonical.text(told[name]) != canonical.text(written[name]):
             raise InvalidArgument(
-                name="document",
-                expected="what this version writes for a question about this table, also in "
-                f"{name[:20]!r}",
-                given="something else",
+                "document",
+                f"what this version writes for a question about this table, also in {name[:20]!r}",
+                "something else",
                 hint="the table may have other columns, or columns of other types",
             )
     return query
@@ -210,11 +208,13 @@ def _public(told: Told, public: Mapping[str, Any]) -> Any:
     digest = told.text("sha256")
     if digest not in public:
         names = ", ".join(one.text("name") for one in told.parts("columns")[:20])
-        raise InvalidArgument(
-            name="public",
-            expected=f"given for the public table with columns {names[:200]}, "
-            f"as public={{{digest[:64]!r}: table}}",
-            given="nothing",
+        raise InvalidArgument.missing(
+            "public",
+            Phrase(
+                "given for the public table with columns {}, as {public=}{{{}: table}}",
+                names[:200],
+                repr(digest[:64]),
+            ),
             hint="Query.from_document(document, table, public=...) takes what dp.public returns",
         )
     return public[digest]
@@ -264,11 +264,11 @@ def _check_size(document: object) -> None:
         level = below
     if level or not fits or letters > _MOST_TEXT:
         raise InvalidArgument(
-            name="document",
-            expected=f"a JSON object, with whole numbers of at most {_MOST_BITS} bits, at most "
+            "document",
+            f"a JSON object, with whole numbers of at most {_MOST_BITS} bits, at most "
             f"{_DEEPEST} levels deep, of at most {_MOST_VALUES:,} values and {_MOST_TEXT:,} "
             "characters",
-            given="something else",
+            "something else",
         )
 
 

@@ -15,7 +15,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, TypeAlias, cast
 
-from discreet.errors import InternalError, InvalidArgument
+from discreet.errors import Cast, Idiom, InternalError, InvalidArgument, Phrase
 from discreet.query.limits import DEPTH, NODES, VALUES
 from discreet.query.schema import Schema, Type
 
@@ -197,9 +197,11 @@ def _wrapped(expression: Expression, signs: dict[str, str]) -> str:
 
 
 _ALIKE: Final = "values of one type"
-_CELLS: Final = 'the cells of a CSV file take the type they are used as; say it with .cast("real")'
-DAY: Final = "write a day, as in datetime.date(2026, 1, 31)"
-NUMBER_OF_DATE: Final = "take a number from the date first, as in .year()"
+_CELLS: Final = Phrase(
+    "the cells of a CSV file take the type they are used as; say it with {}", Cast("", "real")
+)
+DAY: Final = Phrase("write a day, as in {}", Idiom.DAY)
+NUMBER_OF_DATE: Final = Idiom.YEAR
 
 
 def repair(wanted: str, args: Sequence[Typed]) -> str:
@@ -223,7 +225,7 @@ def repair(wanted: str, args: Sequence[Typed]) -> str:
         return _cast_hint(args, Type.TEXT, "date", "text as dates")
     if any(kind.is_number for kind in kinds):
         return _as_numbers(args, compared=True)
-    return 'cast one of them, as in .cast("text")'  # booleans and dates can both be cast to text
+    return Idiom.CAST_TO_TEXT  # booleans and dates can both be cast to text
 
 
 def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
@@ -234,7 +236,7 @@ def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
             return "write numbers without quotes"
         case Type.TEXT:
             told = _cast_hint(others, Type.TEXT, "real", "text as numbers")
-            return f"write text in quotes, or {told}" if compared and literal else told
+            return Phrase("write text in quotes, or {}", told) if compared and literal else told
         case Type.BOOLEAN:
             return _cast_hint(others, Type.BOOLEAN, "integer", "truths as 0 and 1")
         case Type.DATE | Type.TIMESTAMP:
@@ -245,9 +247,7 @@ def _as_numbers(args: Sequence[Typed], *, compared: bool = False) -> str:
 def _cast_hint(args: Sequence[Typed], kind: Type, to: str, what: str) -> str:
     """How to read the first column of this type as another type."""
     names = (arg.value for arg in args if arg.op == "column" and arg.type is kind)
-    name = next(names, "x")
-    cell = f"row.{name}" if str(name).isidentifier() else f'row["{name}"]'
-    return f'read the {what}, as in {cell}.cast("{to}")'
+    return Phrase("read the {}, as in {}", what, Cast(str(next(names, "x")), to))
 
 
 # -- types, checked against a schema before any data is touched ------------------------------------
@@ -288,10 +288,10 @@ text; read the text as numbers, as in row.ward.cast("real")
     """
     if _is_too_large(expression):
         raise InvalidArgument(
-            name="a row expression",
-            expected=f"at most {DEPTH} operations deep, of at most {NODES:,} operations, "
+            "a row expression",
+            f"at most {DEPTH} operations deep, of at most {NODES:,} operations, "
             f"columns and literals, and with at most {VALUES:,} values in its lists",
-            given="a larger one",
+            "a larger one",
             hint="give parts of it a name with mutate first",
         )
     return _typed(expression, schema)
@@ -302,9 +302,9 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
         field = schema.field(str(expression.value))
         if field.type is Type.OTHER:
             raise InvalidArgument(
-                name=field.name,
-                expected="a column of booleans, numbers, text, dates or timestamps",
-                given="a column of another type",
+                field.name,
+                "a column of booleans, numbers, text, dates or timestamps",
+                "a column of another type",
             )
         return Typed("column", (), field.name, field.type, field.nullable)
     if expression.op == "literal":
@@ -312,9 +312,7 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
         return Typed("literal", (), expression.value, kind, expression.value is None)
     args = tuple(_typed(arg, schema) for arg in expression.args)
     if expression.op not in _RULES:
-        raise InvalidArgument(
-            name="operation", expected=f"one of {', '.join(OPERATIONS)}", given=expression.op
-        )
+        raise InvalidArgument("operation", f"one of {', '.join(OPERATIONS)}", expression.op)
     return _RULES[expression.op](expression, args)
 
 
@@ -356,9 +354,7 @@ def literal_type(value: object) -> Type:
             return _TIMESTAMP
         case datetime.date():
             return _DATE
-    raise InvalidArgument(
-        name="a literal", expected="a plain value", given=InvalidArgument.describe_data(value)
-    )
+    raise InvalidArgument.of_data("a literal", "a plain value", value)
 
 
 def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
@@ -375,9 +371,9 @@ def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
         return _literal_as(value, kind, argument)
     if kind not in _CASTS.get(value.type, ()):
         raise InvalidArgument(
-            name=argument,
-            expected=f"something that can be read as {kind}",
-            given=str(value.type),
+            argument,
+            f"something that can be read as {kind}",
+            str(value.type),
             hint=_UNREAD if value.type is _RAW else _BEFORE.get(value.type, ""),
         )
     parses = value.type in (_TEXT, _RAW) and kind is not _TEXT
@@ -391,10 +387,10 @@ def as_type(value: Typed, kind: Type, *, argument: str = "cast") -> Typed:
 def _comparison(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     if any(arg.op == "literal" and arg.value is None for arg in args):
         raise InvalidArgument(
-            name=in_words(expression),
-            expected="a comparison of two values",
-            given="one with None, which is never true",
-            hint="say row.x.is_null() or row.x.is_not_null()",
+            in_words(expression),
+            "a comparison of two values",
+            "one with None, which is never true",
+            hint=Phrase("say {}", Idiom.NULL),
         )
     left, right = _alike(expression, args)
     if left.type is _BOOLEAN and expression.op not in ("eq", "ne"):
@@ -437,9 +433,7 @@ def _clip(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     kinds = {literal_type(lower), literal_type(upper)}
     if not kinds <= {_INTEGER, _REAL} or not lower <= upper:
         raise InvalidArgument(
-            name="clip",
-            expected="given two numbers, the smaller one first",
-            given=f"{lower!r} and {upper!r}",
+            "clip", "given two numbers, the smaller one first", f"{lower!r} and {upper!r}"
         )
     if _REAL in kinds:
         number = as_type(number, _REAL)
@@ -485,9 +479,7 @@ def _is_in(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     kinds = {literal_type(value) for value in values}
     if len(kinds) > 1 and kinds != {_INTEGER, _REAL}:
         raise InvalidArgument(
-            name="is_in",
-            expected="given literals of one type",
-            given=" and ".join(sorted(map(str, kinds))),
+            "is_in", "given literals of one type", " and ".join(sorted(map(str, kinds)))
         )
     kind = _REAL if len(kinds) > 1 else next(iter(kinds), args[0].type)
     value, _ = _alike(expression, (args[0], Typed("literal", (), None, kind, False)))
@@ -573,19 +565,19 @@ def _literal_as(value: Typed, kind: Type, argument: str) -> Typed:
                 pass
             else:
                 return Typed("literal", (), day, kind, False)
-    raise InvalidArgument(
-        name=argument,
-        expected=f"a literal of type {kind}",
-        given=InvalidArgument.describe_parameter(value.value),
+    raise InvalidArgument.of(
+        argument,
+        f"a literal of type {kind}",
+        value.value,
         hint='dates are written as "2026-01-31"' if kind is _DATE else "",
     )
 
 
 def _misfit(expression: Expression, wanted: str, args: tuple[Typed, ...]) -> InvalidArgument:
     return InvalidArgument(
-        name=in_words(expression),
-        expected=f"made of {wanted}",
-        given=" and ".join(str(arg.type) for arg in args),
+        in_words(expression),
+        f"made of {wanted}",
+        " and ".join(str(arg.type) for arg in args),
         hint=repair(wanted, args),
     )
 

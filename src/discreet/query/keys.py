@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.lazy import cached_property
 from discreet.query.expressions import literal_type
 from discreet.query.limits import KEYS, TEXT, check, taken
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 KEY_TYPES: Final = (Type.BOOLEAN, Type.INTEGER, Type.TEXT, Type.DATE)
 _AS_KEYS: Final = {
-    Type.DATE: "write datetime.date(2026, 1, 31)",
+    Type.DATE: Phrase("write {}", Idiom.DAY),
     Type.BOOLEAN: "write True and False",
     Type.INTEGER: "write whole numbers, without quotes or decimals",
 }
 _FEWER: Final = "ask for fewer groups at a time, or for wider ones"
-_HINT: Final = 'list them, as in keys=["A", "B"], or say keys="discover", which needs a delta'
+_HINT: Final = Phrase(
+    'list them, as in {keys=["A", "B"]}, or say {keys="discover"}, which needs a delta'
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,8 +85,7 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
     elif isinstance(keys, Mapping):
         lists = _crossed(columns, keys)
     elif isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
-        given = InvalidArgument.describe_parameter(keys)
-        raise InvalidArgument(name="keys", expected="a list of keys", given=given, hint=_HINT)
+        raise InvalidArgument.of("keys", "a list of keys", keys, hint=_HINT)
     else:
         lists = _from_list(columns, keys)
     arrays = []
@@ -96,9 +97,9 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
             break
     if not arrays:
         raise InvalidArgument(
-            name="keys",
-            expected="a list of booleans, integers of 64 bits, texts or dates",
-            given="values that are something else",
+            "keys",
+            "a list of booleans, integers of 64 bits, texts or dates",
+            "values that are something else",
             hint=_HINT,
         )
     table = pa.table(arrays, names=list(columns))
@@ -119,9 +120,9 @@ def check_key_type(kind: Type, name: str) -> None:
     """Refuse reals and timestamps as keys: most of their values belong to one person only."""
     if kind not in (*KEY_TYPES, Type.RAW):
         raise InvalidArgument(
-            name=f'group_by("{name}")',
-            expected="a column of booleans, integers, text or dates",
-            given=str(kind),
+            f'group_by("{name}")',
+            "a column of booleans, integers, text or dates",
+            str(kind),
             hint="make groups with mutate first, as in lambda row: row.income // 1000"
             if kind is Type.REAL
             else 'make groups with mutate first, as in lambda row: row.seen.cast("date")',
@@ -139,9 +140,9 @@ def key_types(keys: ListedKeys) -> tuple[Type, ...]:
 def _column(table: Any, name: str) -> Any:
     if name not in table.column_names:
         raise InvalidArgument(
-            name="keys",
-            expected=f'a table with a column "{name}"',
-            given=f"one with {', '.join(table.column_names[:20])}",
+            "keys",
+            f'a table with a column "{name}"',
+            f"one with {', '.join(table.column_names[:20])}",
         )
     return table[name]
 
@@ -149,9 +150,9 @@ def _column(table: Any, name: str) -> Any:
 def _crossed(columns: tuple[str, ...], keys: Mapping[str, Iterable[Any]]) -> list[list[Any]]:
     if set(keys) != set(columns):
         raise InvalidArgument(
-            name="keys",
-            expected=f"a list for each of {', '.join(columns)}",
-            given=f"lists for {', '.join(map(str, keys))}",
+            "keys",
+            f"a list for each of {', '.join(columns)}",
+            f"lists for {', '.join(map(str, keys))}",
         )
     lists = [_listed(keys[name]) for name in columns]
     check(math.prod(map(len, lists)), KEYS, name="keys", what="keys, crossed", hint=_FEWER)
@@ -181,9 +182,9 @@ def _from_list(columns: tuple[str, ...], keys: Iterable[Any]) -> list[Any]:
         return [rows]
     if any(not isinstance(row, Sequence) or len(row) != len(columns) for row in rows):
         raise InvalidArgument(
-            name="keys",
-            expected=f"tuples of {len(columns)} values, one for each of {', '.join(columns)}",
-            given="something else in the list",
+            "keys",
+            f"tuples of {len(columns)} values, one for each of {', '.join(columns)}",
+            "something else in the list",
             hint="for all combinations pass a dict of lists, one for each column",
         )
     return [[row[i] for row in rows] for i in range(len(columns))]
@@ -203,9 +204,9 @@ def _array(values: Any, kind: Type, name: str) -> pa.Array:
     found = type_of(array.type)
     if len(array) and (found not in KEY_TYPES or (kind is not Type.RAW and found is not kind)):
         raise InvalidArgument(
-            name="keys",
-            expected=f'values of type {kind} for the column "{name}"',
-            given=f"values of type {found}",
+            "keys",
+            f'values of type {kind} for the column "{name}"',
+            f"values of type {found}",
             hint=_AS_KEYS.get(kind, "")
             or f'or cast it first: .mutate({name}=lambda row: row.{name}.cast("{found}"))',
         )
@@ -229,29 +230,23 @@ def _from_values(values: list[Any], name: str) -> pa.Array:
     kinds = {literal_type(next(v for v in plain if type(v) is t)) for t in set(map(type, plain))}
     if len(kinds) > 1:
         raise InvalidArgument(
-            name="keys",
-            expected=f'of one type for the column "{name}"',
-            given=" and ".join(sorted(map(str, kinds))),
+            "keys", f'of one type for the column "{name}"', " and ".join(sorted(map(str, kinds)))
         )
     if datetime.datetime in map(type, plain) or Type.REAL in kinds:
         raise InvalidArgument(
-            name="keys",
-            expected="booleans, integers, text or dates",
-            given=" and ".join(sorted(map(str, kinds))),
+            "keys", "booleans, integers, text or dates", " and ".join(sorted(map(str, kinds)))
         )
     try:
         return pa.array(plain)
     except (pa.ArrowInvalid, OverflowError):
-        raise InvalidArgument(
-            name="keys", expected="integers of at most 64 bits", given="larger ones"
-        ) from None
+        raise InvalidArgument("keys", "integers of at most 64 bits", "larger ones") from None
 
 
 def _check(table: Any) -> None:
     import pyarrow.compute as pc
 
     if not table.num_rows:
-        raise InvalidArgument(name="keys", expected="at least one key", given="none", hint=_HINT)
+        raise InvalidArgument("keys", "at least one key", "none", hint=_HINT)
     if any(column.null_count for column in table.columns):
         raise _missing()
     for column in table.columns:
@@ -264,15 +259,13 @@ def _check(table: Any) -> None:
         else table.group_by(table.column_names).aggregate([]).num_rows
     )
     if distinct != table.num_rows:
-        raise InvalidArgument(
-            name="keys", expected="distinct", given="a list with a key twice", hint="list each once"
-        )
+        raise InvalidArgument("keys", "distinct", "a list with a key twice", hint="list each once")
 
 
 def _missing() -> InvalidArgument:
     return InvalidArgument(
-        name="keys",
-        expected="without missing values",
-        given="a list with None or null in it",
+        "keys",
+        "without missing values",
+        "a list with None or null in it",
         hint='rows without a key are dropped; give them one with row.ward.fill_null("unknown")',
     )

@@ -341,9 +341,9 @@ def choose_grid(bounds: tuple[Fraction, Fraction], *, whole: bool, centred: bool
     low, high = math.ceil(lower * scale), math.floor(upper * scale)
     if low >= high:
         raise InvalidArgument(
-            name="bounds",
-            expected="far enough apart for their size",
-            given="bounds that differ in their last digits only",
+            "bounds",
+            "far enough apart for their size",
+            "bounds that differ in their last digits only",
             hint="subtract a constant from the column first, as in lambda row: row.x - 1e9",
         )
     return Grid(exponent, low, high, (low + high) // 2 if centred else 0)

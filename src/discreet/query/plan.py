@@ -16,7 +16,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import ZCDP, Guarantee, compose
 from discreet.guarantees.filters import Charge, Filter, price
 from discreet.guarantees.notion import Notion
@@ -235,13 +235,15 @@ def _reason(plans: list[Plan]) -> str:
 def _check_pure(spend: Spend, weights: Mapping[Part, Fraction], limit: Notion) -> None:
     if spend.kind != "epsilon":
         raise Refused(
-            f"this account adds up {limit.adjective}{limit.symbol}, and Gaussian noise has none: "
-            "spend epsilon=, or open a session with a budget in ρ, μ or (ε, δ)"
+            f"this account adds up {limit.adjective}{limit.symbol}, and Gaussian noise has none",
+            remedy=Phrase("spend {epsilon=}, or {}", Idiom.CAP_NOT_PURE),
+            code="notion-mismatch",
         )
     if Discovery() in weights:
         raise Refused(
-            "discovered keys need a delta, and this account is pure: list the keys, or open a "
-            "session with a budget such as dp.Approx(epsilon, delta)"
+            "discovered keys need a delta, and this account is pure",
+            remedy=Phrase("list the keys, or {}", Idiom.CAP_WITH_DELTA),
+            code="notion-mismatch",
         )
 
 
@@ -267,9 +269,8 @@ def least_spend(
     kind = kinds.get(account.limit.parameter, "epsilon")
     size = 1 if group_size is None else integer(group_size, name="group_size", minimum=1)
     if size > _LARGEST_GROUP:
-        given = InvalidArgument.describe_parameter(group_size)
         expected = f"at most {_LARGEST_GROUP:,}"
-        raise InvalidArgument(name="group_size", expected=expected, given=given)
+        raise InvalidArgument.of("group_size", expected, group_size)
     known = None if delta is None else probability(delta, name="delta")
 
     def plan(amount: Fraction) -> Plan:
@@ -290,10 +291,10 @@ def _least(reaches: Callable[[Fraction], bool]) -> Fraction:
         high *= 2
         if high > _LARGEST:
             raise InvalidArgument(
-                name="error",
-                expected="an error that some spend reaches",
-                given="one that a million does not reach",
-                hint="a group_size= that is larger, or bounds that are narrower, would",
+                "error",
+                "an error that some spend reaches",
+                "one that a million does not reach",
+                hint=Phrase("a {group_size=} that is larger, or bounds that are narrower, would"),
             )
     low = high / 2
     while low > Fraction(1, 10**9) and reaches(low):
@@ -319,15 +320,12 @@ def _wanted(
     for name in widths:
         if name not in columns:
             raise InvalidArgument(
-                name="error",
-                expected=f"given for columns of the answer: {', '.join(columns)}",
-                given=f'"{name}"',
+                "error", f"given for columns of the answer: {', '.join(columns)}", f'"{name}"'
             )
         if columns[name].by_size and not known_size:
-            raise InvalidArgument(
-                name="group_size",
-                expected=f"given, since the error of {name} depends on the rows of the group",
-                given="nothing",
-                hint="say for which size the error must hold, as in group_size=1000",
+            raise InvalidArgument.missing(
+                "group_size",
+                f"given, since the error of {name} depends on the rows of the group",
+                hint=Phrase("say for which size the error must hold, as in {group_size=1000}"),
             )
     return widths

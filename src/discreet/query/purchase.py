@@ -21,7 +21,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee, gdp_cap, zcdp_cap
 from discreet.lazy import cached_property
 from discreet.mechanisms.gaussian import Gaussian
@@ -71,12 +71,13 @@ class Spend:
         if len(given) != 1:
             names = " and ".join(kind for kind, _ in given)
             raise InvalidArgument(
-                name="spend",
-                expected="given as epsilon=, epsilon= and delta=, rho=, mu=, or error=",
-                given=names or ("nothing" if delta is None else "delta alone"),
+                "spend",
+                Phrase("given as {epsilon=}, {epsilon=} and {delta=}, {rho=}, {mu=}, or {error=}"),
+                names or ("nothing" if delta is None else "delta alone"),
                 hint="keep one of them"
                 if names
-                else "say how much privacy the answer may cost, as in epsilon=0.5",
+                else Phrase("say how much privacy the answer may cost, as in {epsilon=0.5}"),
+                code="conflicting-arguments" if names else "missing-argument",
             )
         ((kind, amount),) = given
         exact = positive(amount, name=kind)
@@ -402,12 +403,13 @@ def buy(
     match part:
         case Discovery():
             if delta is None:
-                raise InvalidArgument(
-                    name="delta",
-                    expected='given with keys="discover"',
-                    given="nothing",
-                    hint="a key that one person has may be revealed with this probability, as in "
-                    "delta=1e-6",
+                raise InvalidArgument.missing(
+                    "delta",
+                    Phrase('given with {keys="discover"}'),
+                    hint=Phrase(
+                        "a key that one person has may be revealed with this probability, as in "
+                        "{delta=1e-6}"
+                    ),
                 )
             groups = contribution.groups * contribution.relation.add_remove_steps
             epsilon = money.share(share).pure
@@ -424,7 +426,8 @@ def buy(
             if noise.size / part.step > _LARGEST_NOISE:
                 raise Refused(
                     f"the noise for {part.words} would be {float(noise.size):.2g}, far beyond any "
-                    "answer: spend more, or keep fewer groups and rows of each person"
+                    "answer",
+                    remedy="spend more, or keep fewer groups and rows of each person",
                 )
             return noise
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, Final, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.hints import spelled
+from discreet.hints import meant, spelled
 from discreet.query.expressions import (
     LARGEST_REAL,
     OPERATIONS,
@@ -205,8 +204,7 @@ class Cell:
         """The characters from start on (0 is the first), at most this many."""
         for name, given in (("start", start), ("length", length)):
             if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < 2**31:
-                described = InvalidArgument.describe_parameter(given)
-                raise InvalidArgument(name=name, expected="an integer from 0 on", given=described)
+                raise InvalidArgument.of(name, "an integer from 0 on", given)
         return self._with("substring", value=(start, length))
 
     def concat(self, other: Operand) -> Cell:
@@ -237,9 +235,9 @@ class Cell:
 
     def __bool__(self) -> bool:
         raise InvalidArgument(
-            name="a row expression",
-            expected="built with & | ~, .is_in and dp.case, not with and, or, not, if, in",
-            given="a use as True or False",
+            "a row expression",
+            "built with & | ~, .is_in and dp.case, not with and, or, not, if, in",
+            "a use as True or False",
             hint="write (row.a > 1) & (row.b < 2), with parentheses, also for 1 < row.a < 2",
         )
 
@@ -287,16 +285,16 @@ def case(*branches: tuple[Cell, Operand], otherwise: Operand) -> Cell:
     args: list[Expression] = []
     for branch in branches:
         if not isinstance(branch, tuple) or len(branch) != 2 or not isinstance(branch[0], Cell):
-            raise InvalidArgument(
-                name="case",
-                expected="pairs of a condition and a value",
-                given=InvalidArgument.describe_data(branch),
+            raise InvalidArgument.of_data(
+                "case",
+                "pairs of a condition and a value",
+                branch,
                 hint='as in dp.case((row.age < 18, "child"), otherwise="adult")',
             )
         args += [branch[0].expression, read_operand(branch[1])]
     if not args:
         example = 'as in dp.case((row.age < 18, "child"), otherwise="adult")'
-        raise InvalidArgument(name="case", expected="at least one pair", given="none", hint=example)
+        raise InvalidArgument("case", "at least one pair", "none", hint=example)
     return Cell(Expression("case", (*args, read_operand(otherwise))))
 
 
@@ -322,10 +320,10 @@ def build(source: str | Callable[[Row], Any], schema: Schema, *, argument: str) 
 
 
 def _not_built(argument: str, source: object) -> InvalidArgument:
-    return InvalidArgument(
-        name=argument,
-        expected="a column's name or a lambda on a row",
-        given=InvalidArgument.describe_parameter(source),
+    return InvalidArgument.of(
+        argument,
+        "a column's name or a lambda on a row",
+        source,
         hint="as in lambda row: row.age >= 18",
     )
 
@@ -352,10 +350,8 @@ def plain(value: Any) -> Value:
         return int(value)
     if isinstance(value, Real) and _is_ordinary(value):
         return float(value)
-    raise InvalidArgument(
-        name="a literal",
-        expected="True, False, a number of ordinary size, text, a date or a datetime",
-        given=InvalidArgument.describe_parameter(value),
+    raise InvalidArgument.of(
+        "a literal", "True, False, a number of ordinary size, text, a date or a datetime", value
     )
 
 
@@ -368,40 +364,32 @@ def _is_ordinary(number: Any) -> bool:
 
 def _listed(values: Iterable[Value]) -> tuple[Value, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InvalidArgument(
-            name="is_in",
-            expected="a list of values",
-            given=InvalidArgument.describe_parameter(values),
-        )
+        raise InvalidArgument.of("is_in", "a list of values", values)
     return taken(values, VALUES, name="is_in", what="values", hint="join a public table of them")
 
 
 def _text(value: str, name: str) -> str:
     if not isinstance(value, str):
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name=name, expected="given a text", given=given)
+        raise InvalidArgument.of(name, "given a text", value)
     check(len(value), TEXT, name=name, what="characters", hint="write a shorter text")
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InvalidArgument(
-            name=name,
-            expected="a text that every engine can hold",
-            given="one with a null character or half of a surrogate pair",
+            name,
+            "a text that every engine can hold",
+            "one with a null character or half of a surrogate pair",
         )
     return value
 
 
 def _not_offered(name: str) -> InvalidArgument:
     offered = [op for op in [*OPERATIONS, "is_not_null"] if hasattr(Cell, op)]
-    near = get_close_matches(name, offered, n=1)
     return InvalidArgument(
-        name="a row expression",
-        expected="one of the row-wise operations " + ", ".join(sorted(offered)) + " and operators",
-        given=f"{name!r}",
-        hint=CELL_INSTEAD[name]
-        if name in CELL_INSTEAD
-        else f"did you mean {near[0]}?"
-        if near
-        else "only operations that look at one row and cannot fail are offered",
+        "a row expression",
+        "one of the row-wise operations " + ", ".join(sorted(offered)) + " and operators",
+        f"{name!r}",
+        hint=CELL_INSTEAD.get(name)
+        or meant(name, offered)
+        or "only operations that look at one row and cannot fail are offered",
     )
 
 
@@ -481,6 +469,4 @@ def read_literal(value: object, kind: object) -> Value:
 
 def unread(what: str) -> InvalidArgument:
     """The error where a document holds something else."""
-    return InvalidArgument(
-        name="document", expected=f"{what} as query documents write it", given="something else"
-    )
+    return InvalidArgument("document", f"{what} as query documents write it", "something else")

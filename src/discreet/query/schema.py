@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Argument, InvalidArgument, Phrase
 from discreet.hints import meant
 from discreet.numeric.exact import interval
 
@@ -51,11 +50,10 @@ class Type(Enum):
         for kind in offered:
             if value in (kind, kind.value):
                 return kind
-        raise InvalidArgument(
-            name=name,
-            expected=", ".join(f'"{kind.value}"' for kind in offered[:-1])
-            + f' or "{offered[-1].value}"',
-            given=InvalidArgument.describe_parameter(value),
+        raise InvalidArgument.of(
+            name,
+            ", ".join(f'"{kind.value}"' for kind in offered[:-1]) + f' or "{offered[-1].value}"',
+            value,
             hint=meant(_ALIASES.get(str(value), str(value)), [k.value for k in offered], '"{}"'),
         )
 
@@ -95,10 +93,10 @@ class Declared:
             return cls(Type.parse(said, name="schema"))
         if not said or not set(said) <= {"type", "domain"}:
             raise InvalidArgument(
-                name="schema",
-                expected='a type, or a dict of "type" and "domain"',
-                given=f"a dict of {', '.join(map(repr, said)) or 'nothing'}",
-                hint='as in schema={"age": {"type": "integer", "domain": (0, 120)}}',
+                "schema",
+                'a type, or a dict of "type" and "domain"',
+                f"a dict of {', '.join(map(repr, said)) or 'nothing'}",
+                hint='as in dp.table(..., schema={"age": {"type": "integer", "domain": (0, 120)}})',
             )
         kind = said.get("type")
         return cls(None if kind is None else Type.parse(kind, name="schema"), said.get("domain"))
@@ -108,16 +106,12 @@ class Declared:
         if self.domain is None:
             return None
         if not kind.is_number:
-            raise InvalidArgument(
-                name=argument, expected="without a domain, unless it is a number", given=str(kind)
-            )
+            raise InvalidArgument(argument, "without a domain, unless it is a number", str(kind))
         lower, upper = interval(self.domain, name=argument)
         if kind is Type.INTEGER:
             return Domain(max(math.ceil(lower), -(2**63)), min(math.floor(upper), 2**63 - 1))
         if max(abs(lower), abs(upper)) > 10**100:
-            raise InvalidArgument(
-                name=argument, expected="a domain between -1e100 and 1e100", given="a wider one"
-            )
+            raise InvalidArgument(argument, "a domain between -1e100 and 1e100", "a wider one")
         return Domain(float(lower), float(upper))
 
 
@@ -170,13 +164,13 @@ mean "days"?
         for field in self.fields:
             if field.name == name:
                 return field
-        near = get_close_matches(str(name), self.names, n=1)
         names = ", ".join(self.names[:20]) + (", ..." if len(self.names) > 20 else "")
-        raise InvalidArgument(
-            name=argument,
-            expected=f"one of {names}",
-            given=InvalidArgument.describe_parameter(name),
-            hint=self._delimiter_hint() or (f'did you mean "{near[0]}"?' if near else ""),
+        raise InvalidArgument.of(
+            argument,
+            f"one of {names}",
+            name,
+            code="unknown-name",
+            hint=self._delimiter_hint() or meant(str(name), self.names, '"{}"'),
         )
 
     def _delimiter_hint(self) -> str:
@@ -184,8 +178,10 @@ mean "days"?
         signs = [sign for sign in _DELIMITERS if sign in "".join(self.names)]
         if len(self.names) != 1 or not signs:
             return ""
-        shown = "\\t" if signs[0] == "\t" else signs[0]
-        return f'the first line was read as the name of one column: say delimiter="{shown}"'
+        return Phrase(
+            "the first line was read as the name of one column: say {}",
+            Argument("delimiter", signs[0]),
+        )
 
     def with_field(self, field: Field) -> Schema:
         """This schema with a column added, or replaced if it has one of that name."""

@@ -80,8 +80,8 @@ def missing_step(name: str, columns: Container[str], *, grouped: bool = False) -
 def no_rows() -> InvalidArgument:
     """The error where rows themselves are asked for."""
     return InvalidArgument(
-        name="a table",
-        expected=f"asked by its steps, {', '.join(_STEPS)}",
-        given="an index, or a loop over its rows",
+        "a table",
+        f"asked by its steps, {', '.join(_STEPS)}",
+        "an index, or a loop over its rows",
         hint=_RELEASED,
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from discreet.errors import InvalidArgument, RelationMismatch, one_line
+from discreet.errors import Argument, Idiom, InvalidArgument, Phrase, RelationMismatch, one_line
 from discreet.hints import spelled
 from discreet.neighbors import Relation, Unit
 from discreet.query.aggregates.aggregate import Aggregate
@@ -90,9 +90,9 @@ class Table:
         test = as_type(test, Type.BOOLEAN) if test.type is Type.RAW else test
         if test.type is not Type.BOOLEAN:
             raise InvalidArgument(
-                name="where",
-                expected="given a condition, as in lambda row: row.age >= 18",
-                given=f"a value of type {test.type}",
+                "where",
+                "given a condition, as in lambda row: row.age >= 18",
+                f"a value of type {test.type}",
             )
         return self._then(Where(test), _without_null(self.schema, test))
 
@@ -165,10 +165,10 @@ class Table:
         """
         if self.unit.column is None:
             raise InvalidArgument(
-                name="bound",
-                expected="left out where a row is a person",
-                given="a bound",
-                hint='say dp.table(..., unit="column") if a person can have several rows',
+                "bound",
+                "left out where a row is a person",
+                "a bound",
+                hint=Phrase("say {} if a person can have several rows", Idiom.UNIT),
             )
         return replace(self, limit=ContributionBound.read(max_groups, max_rows_per_group, max_rows))
 
@@ -188,25 +188,26 @@ class Table:
         check(len(names), GROUP_COLUMNS, name="group_by", what="columns", hint=_FEWER)
         for name in names:
             if not isinstance(name, str):
-                raise InvalidArgument(
-                    name="group_by",
-                    expected="given names of columns",
-                    given=InvalidArgument.describe_data(name),
+                raise InvalidArgument.of_data(
+                    "group_by",
+                    "given names of columns",
+                    name,
                     hint="make a column with mutate first, as in mutate(decade=lambda row: ...)",
                 )
         if not names or len(set(names)) != len(names):
             raise InvalidArgument(
-                name="group_by",
-                expected="different columns",
-                given="none" if not names else "a twin",
-                hint='as in group_by("ward", keys=["A", "B"])',
+                "group_by",
+                "different columns",
+                "none" if not names else "a twin",
+                hint=Phrase("as in {}", Idiom.GROUPS),
             )
         if keys is None:
-            raise InvalidArgument(
-                name="keys",
-                expected="given, since the groups that occur would reveal people",
-                given="nothing",
-                hint='list them, as in keys=["A", "B"], or say keys="discover" with a delta',
+            raise InvalidArgument.missing(
+                "keys",
+                "given, since the groups that occur would reveal people",
+                hint=Phrase(
+                    'list them, as in {keys=["A", "B"]}, or say {keys="discover"} with a delta'
+                ),
             )
         values = [
             typed(column(self.schema.field(n, argument="group_by").name), self.schema)
@@ -254,12 +255,12 @@ class Table:
     def _public(self, table: Any, *, name: str) -> PublicTable:
         """Check that a table was declared public and is not this table itself."""
         if not isinstance(table, PublicTable):
-            raise InvalidArgument(
-                name=name,
-                expected="a table that is said to be public"
+            raise InvalidArgument.of_data(
+                name,
+                "a table that is said to be public"
                 if name == "table"
                 else 'a list of keys, a table that is said to be public, or "discover"',
-                given=InvalidArgument.describe_data(table),
+                table,
                 hint="say dp.public(...) of a data frame or the path of a file that holds nothing "
                 "about people",
             )
@@ -269,9 +270,9 @@ class Table:
     def _made(self, columns: Mapping[str, str | Condition]) -> tuple[tuple[str, Typed], ...]:
         if self.unit.column in columns:
             raise InvalidArgument(
-                name=str(self.unit.column),
-                expected="left as it is: it says whose row this is",
-                given="another value for it",
+                str(self.unit.column),
+                "left as it is: it says whose row this is",
+                "another value for it",
                 hint="use another name for the new column",
             )
         check(len(columns), MADE, name="a step", what="columns", hint=_FEWER)
@@ -368,27 +369,25 @@ class Query:
         """The same question about another table with the same columns, unit and relation: first a
         sample on a laptop, say, and then all of the data on a cluster."""
         if not isinstance(table, Table):
-            given = InvalidArgument.describe_data(table)
-            raise InvalidArgument(name="on", expected="what dp.table(...) returns", given=given)
+            raise InvalidArgument.of_data("on", "what dp.table(...) returns", table)
         here, there = self.table.source.schema, table.source.schema
         for field in here:
             other = there.field(field.name, argument="on")
             if other.type is not field.type or (other.nullable and not field.nullable):
                 raise InvalidArgument(
-                    name=f'column "{field.name}"',
-                    expected=f"{field.type}{'' if field.nullable else ', never missing'}, as in "
+                    f'column "{field.name}"',
+                    f"{field.type}{'' if field.nullable else ', never missing'}, as in "
                     "the table that the query was built on",
-                    given=f"{other.type}{', which may be missing' * other.nullable}",
+                    f"{other.type}{', which may be missing' * other.nullable}",
                 )
         if (table.unit, table.relation) != (self.table.unit, self.table.relation):
             raise RelationMismatch(
                 f"the query protects {self.table.unit} under {self.table.relation}, and that table "
-                f"{table.unit} under {table.relation}: open it with the same unit and relation"
+                f"{table.unit} under {table.relation}",
+                remedy="open it with the same unit and relation",
             )
         if table.steps:
-            raise InvalidArgument(
-                name="on", expected="a table as dp.table returns it", given="one with steps"
-            )
+            raise InvalidArgument("on", "a table as dp.table returns it", "one with steps")
         origins = [step.origin for step in self.table.steps if isinstance(step, Join)]
         if isinstance(self.keys, ListedKeys) and self.keys.origin is not None:
             origins.append(self.keys.origin)
@@ -400,11 +399,13 @@ class Query:
 def _check_origin(public: PublicTable, source: TableSource, *, name: str) -> None:
     if source.holds(public):
         raise InvalidArgument(
-            name=name,
-            expected="a public table",
-            given="the table of people itself",
-            hint='list the keys from what is known without it, or say keys="discover", which '
-            "needs a delta",
+            name,
+            "a public table",
+            "the table of people itself",
+            hint=Phrase(
+                'list the keys from what is known without it, or say {keys="discover"}, which '
+                "needs a delta"
+            ),
         )
 
 
@@ -416,25 +417,18 @@ def _query(
 ) -> Query:
     if not aggregates:
         raise InvalidArgument(
-            name="agg",
-            expected="given at least one aggregate",
-            given="none",
-            hint="as in agg(n=dp.count())",
+            "agg", "given at least one aggregate", "none", hint="as in agg(n=dp.count())"
         )
     check(len(aggregates), AGGREGATES, name="a question", what="aggregates", hint=_FEWER)
     taken = {name for name, _ in group}
     for name, aggregate in aggregates.items():
         check(len(name), TEXT, name="the name of an aggregate", what="characters", hint=_SHORTER)
         if not isinstance(aggregate, Aggregate):
-            raise InvalidArgument(
-                name=name,
-                expected="an aggregate such as dp.count() or dp.mean(...)",
-                given=InvalidArgument.describe_data(aggregate),
+            raise InvalidArgument.of_data(
+                name, "an aggregate such as dp.count() or dp.mean(...)", aggregate
             )
         if name in taken:
-            raise InvalidArgument(
-                name=name, expected="another name than that of a group column", given="the same"
-            )
+            raise InvalidArgument(name, "another name than that of a group column", "the same")
     typed_ones = [one.resolve(table.schema) for one in aggregates.values()]
     resolved = [one.together(typed_ones) for one in typed_ones]
     columns = [*taken]
@@ -449,9 +443,9 @@ def _query(
     check(len(parts), BINNED, name="a question", what="such aggregates", hint=hint)
     if twice:
         raise InvalidArgument(
-            name=twice[0],
-            expected="the name of one column of the answer",
-            given="a name that two of them would have",
+            twice[0],
+            "the name of one column of the answer",
+            "a name that two of them would have",
             hint="errors are called like their column with _error; choose other names",
         )
     groups = None if isinstance(keys, DiscoveredKeys) else 1 if keys is None else len(keys)
@@ -500,19 +494,21 @@ def public_join(
     for here in pairs:
         if unit is not None and _is_unit(here, unit, steps):
             raise InvalidArgument(
-                name="on",
-                expected="columns that say nothing of whose row it is: a table by person is about "
+                "on",
+                "columns that say nothing of whose row it is: a table by person is about "
                 "people, and not public",
-                given=f'"{here}", which is the unit',
+                f'"{here}", which is the unit',
                 hint="join the two tables before dp.table, whose unit then protects both",
             )
     for there in pairs.values():
         if there not in table.column_names:
             raise InvalidArgument(
-                name="on",
-                expected=f"columns of the public table: {', '.join(table.column_names[:20])}",
-                given=f'"{there}"',
-                hint=f'if it has another name there, as in on={{"{there}": "name"}}',
+                "on",
+                f"columns of the public table: {', '.join(table.column_names[:20])}",
+                f'"{there}"',
+                hint=Phrase(
+                    "if it has another name there, as in {}", Argument("on", {there: "name"})
+                ),
             )
     keys = list(pairs.values())
     table = table.select([*keys, *(name for name in table.column_names if name not in keys)])
@@ -521,16 +517,14 @@ def public_join(
     for here, there in pairs.items():
         kind = type_of(table.schema.field(there).type)
         if kind not in KEY_TYPES:
-            raise InvalidArgument(
-                name="on", expected="columns of booleans, integers, text or dates", given=str(kind)
-            )
+            raise InvalidArgument("on", "columns of booleans, integers, text or dates", str(kind))
         value = typed(column(schema.field(here, argument="on").name), schema)
         value = as_type(value, kind) if value.type is Type.RAW else value
         if value.type is not kind:
             raise InvalidArgument(
-                name=f'on "{here}"',
-                expected=f"of the type it has in the public table, {kind}",
-                given=str(value.type),
+                f'on "{here}"',
+                f"of the type it has in the public table, {kind}",
+                str(value.type),
                 hint=f'cast it first, as in mutate({here}=lambda row: row.{here}.cast("{kind}"))',
             )
         values.append((value, there))
@@ -539,10 +533,10 @@ def public_join(
         new = f"{name}{suffix}"
         if new in schema or new == unit:
             raise InvalidArgument(
-                name="join",
-                expected=f'a public table without a column "{new}", which is here already',
-                given="one with it",
-                hint='say suffix="_public", or drop the column from the public table',
+                "join",
+                f'a public table without a column "{new}", which is here already',
+                "one with it",
+                hint=Phrase('say {suffix="_public"}, or drop the column from the public table'),
             )
         added.append((new, name))
         schema = schema.with_field(Field(new, type_of(table.schema.field(name).type)))
@@ -593,10 +587,8 @@ def _pairs(on: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     if isinstance(on, Mapping) and on:
         return dict(on)
     if not isinstance(on, Sequence) or not on:
-        raise InvalidArgument(
-            name="on",
-            expected="a column, a list of columns, or a dict of names here and there",
-            given=InvalidArgument.describe_data(on),
+        raise InvalidArgument.of_data(
+            "on", "a column, a list of columns, or a dict of names here and there", on
         )
     return {name: name for name in on}
 
@@ -605,8 +597,8 @@ def _check_distinct(table: Any, keys: list[str]) -> None:
     distinct = table.group_by(keys).aggregate([]).num_rows
     if distinct != table.num_rows or any(table[key].null_count for key in keys):
         raise InvalidArgument(
-            name="join",
-            expected="a public table with each key once, none missing",
-            given="one with a key twice or missing",
+            "join",
+            "a public table with each key once, none missing",
+            "one with a key twice or missing",
             hint="a second row would count people twice: keep one row for each key",
         )

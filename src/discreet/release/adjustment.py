@@ -47,9 +47,8 @@ def round_to(result: Result, digits: int) -> Result:
     """Round every number to this many decimals; errors grow by as far as their numbers move."""
     digits = integer(digits, name="digits")
     if not -_MOST_DIGITS <= digits <= _MOST_DIGITS:
-        given = InvalidArgument.describe_parameter(digits)
         expected = f"from -{_MOST_DIGITS} to {_MOST_DIGITS}"
-        raise InvalidArgument(name="digits", expected=expected, given=given)
+        raise InvalidArgument.of("digits", expected, digits)
     changed: dict[str, Any] = {}
     for column in result.values:
         values = numbers_of(result.frame, column.name)
@@ -73,9 +72,7 @@ def consistent(result: Result, *, total: int | Result | Released, value: str | N
     x = np.asarray(numbers_of(result.frame, column.name), dtype=float)
     width = errors_of(result, column)
     if len(x) == 0 or not np.all(np.isfinite(x) & np.isfinite(width)):
-        raise InvalidArgument(
-            name=column.name, expected="of known counts and errors", given="unknown ones"
-        )
+        raise InvalidArgument(column.name, "of known counts and errors", "unknown ones")
     # A half-width of 0 does not mean that the count is exact (see `propagation`), so add a step.
     y = whole_with_total(nearest_with_total(x, width + 1.0, wanted), wanted)
     changed: dict[str, Any] = {column.name: y}
@@ -100,9 +97,9 @@ def _count_column(result: Result, value: str | None) -> ColumnInfo:
         return counts[0]
     if value is None:
         raise InvalidArgument(
-            name="value",
-            expected=f"one of {', '.join(c.name for c in counts)}" if counts else "a count column",
-            given="None" if counts else "a result without counts",
+            "value",
+            f"one of {', '.join(c.name for c in counts)}" if counts else "a count column",
+            "None" if counts else "a result without counts",
         )
     return named(counts, value, role="value", argument="value")
 
@@ -116,17 +113,16 @@ def _total(total: object, column: str) -> tuple[int, str]:
         only = column if column in counts else counts[0] if len(counts) == 1 else None
         if only is None or len(total) != 1:
             raise InvalidArgument(
-                name="total",
-                expected=f"a result of one row with a count called {column}",
-                given=f"{len(total):,} rows with {len(counts)} counts",
+                "total",
+                f"a result of one row with a count called {column}",
+                f"{len(total):,} rows with {len(counts)} counts",
             )
         return _released_total(total[only])
     if isinstance(total, Released):
         return _released_total(total)
     public = integer(total, name="total")
     if not 0 <= public <= _LARGEST_TOTAL:
-        given = InvalidArgument.describe_parameter(public)
-        raise InvalidArgument(name="total", expected="from 0 to 2^53", given=given)
+        raise InvalidArgument.of("total", "from 0 to 2^53", public)
     return public, "public total"
 
 
@@ -134,7 +130,7 @@ def _released_total(total: Released) -> tuple[int, str]:
     number_there = float(total.values[0]) if len(total) == 1 else math.nan
     if not math.isfinite(number_there):
         given = "an unknown one" if len(total) == 1 else f"{len(total):,} of them"
-        raise InvalidArgument(name="total", expected="one known number", given=given)
+        raise InvalidArgument("total", "one known number", given)
     return max(round(number_there), 0), "released total"
 
 

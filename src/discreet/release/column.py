@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 from uuid import uuid4
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InternalError, InvalidArgument
+from discreet.hints import meant
 from discreet.lazy import cached_property
 from discreet.release.propagation import (
     FINE,
@@ -102,12 +102,12 @@ def named(
     there = {column.name: column for column in columns if column.role == role}
     if isinstance(name, str) and name in there:
         return there[name]
-    near = get_close_matches(name, there, n=1) if isinstance(name, str) else []
-    raise InvalidArgument(
-        name=argument,
-        expected=f"one of {', '.join(there)}" if there else f"left out: there is no {role} column",
-        given=InvalidArgument.describe_parameter(name),
-        hint=f'did you mean "{near[0]}"?' if near else "",
+    raise InvalidArgument.of(
+        argument,
+        f"one of {', '.join(there)}" if there else f"left out: there is no {role} column",
+        name,
+        hint=meant(str(name), there, '"{}"'),
+        code="unknown-name",
     )
 
 
@@ -126,10 +126,8 @@ def public(other: Any, rows: int, *, name: str) -> FloatArray:
         numbers = np.array([np.nan])
     fits = numbers.ndim == 1 and len(numbers) in (1, rows)
     if isinstance(other, str | bytes) or not fits or not np.all(np.isfinite(numbers)):
-        raise InvalidArgument(
-            name=name,
-            expected=f"a released column, a finite number, or {rows:,} of them",
-            given=InvalidArgument.describe_data(other),
+        raise InvalidArgument.of_data(
+            name, f"a released column, a finite number, or {rows:,} of them", other
         )
     return numbers
 
@@ -144,9 +142,9 @@ def common_keys(
     elif keys is other_keys or keys.equals(other_keys):
         return keys
     raise InvalidArgument(
-        name="the other column",
-        expected="of the same groups in the same order",
-        given="other groups",
+        "the other column",
+        "of the same groups in the same order",
+        "other groups",
         hint="join the tables by their keys first, or release them in one query",
     )
 
@@ -155,9 +153,9 @@ def check_arithmetic(name: str, kind: str) -> None:
     """Refuse values whose error is not one of the value itself."""
     if kind in OTHER_ERROR:
         raise InvalidArgument(
-            name=name,
-            expected="a count, sum, mean, variance or std for arithmetic",
-            given=f"a {kind}",
+            name,
+            "a count, sum, mean, variance or std for arithmetic",
+            f"a {kind}",
             hint=f"its error is one of {OTHER_ERROR[kind]}s, not of values; "
             "use .values if the numbers alone are wanted",
         )
@@ -166,9 +164,9 @@ def check_arithmetic(name: str, kind: str) -> None:
 def no_product() -> InvalidArgument:
     """The error where two noisy columns are multiplied."""
     return InvalidArgument(
-        name="the factor",
-        expected="a number",
-        given="another released column",
+        "the factor",
+        "a number",
+        "another released column",
         hint="the error of a product of two noisy columns is not tracked; "
         "multiply their .values if the numbers alone are wanted",
     )
@@ -177,9 +175,9 @@ def no_product() -> InvalidArgument:
 def no_comparison() -> InvalidArgument:
     """The error where noisy values are compared."""
     return InvalidArgument(
-        name="a released column",
-        expected="compared by its interval",
-        given="a comparison of noisy values",
+        "a released column",
+        "compared by its interval",
+        "a comparison of noisy values",
         hint="use .low and .high, which hold the truth 19 times in 20 in each row; "
         "or .values if the noisy numbers themselves are meant",
     )
@@ -296,7 +294,7 @@ class Released:
             return self._over(other, name)
         divisor = public(other, len(self), name="the divisor")
         if np.any(divisor == 0):
-            raise InvalidArgument(name="the divisor", expected="other than 0", given="0")
+            raise InvalidArgument("the divisor", "other than 0", "0")
         noises = tuple(noise.times(1 / divisor) for noise in self.noises)
         return Released(name, self._numbers() / divisor, noises, self.kind, self.keys)
 
@@ -439,9 +437,9 @@ def row_of(result: Result, keys: Mapping[str, Any]) -> int:
     missing = [key.name for key in result.keys if key.name not in keys]
     if missing and len(result) != 1:
         raise InvalidArgument(
-            name="keys",
-            expected="given for every group column",
-            given=f"nothing for {', '.join(missing)}",
+            "keys",
+            "given for every group column",
+            f"nothing for {', '.join(missing)}",
             hint=f'write value("…", {missing[0]}=…)',
         )
     found = pa.array(np.ones(len(result), dtype=bool))
@@ -451,15 +449,14 @@ def row_of(result: Result, keys: Mapping[str, Any]) -> int:
             same = pc.is_null(column) if key is None else pc.equal(column, pa.scalar(key))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
             expected = f"of the type of the group column, {column.type}"
-            given = InvalidArgument.describe_data(key)
-            raise InvalidArgument(name=name, expected=expected, given=given) from None
+            raise InvalidArgument.of_data(name, expected, key) from None
         found = pc.and_(found, pc.fill_null(same, False))
     rows = np.flatnonzero(np.asarray(found))
     if len(rows) != 1:
         raise InvalidArgument(
-            name="keys",
-            expected="those of one row",
-            given=f"those of {len(rows)} rows",
+            "keys",
+            "those of one row",
+            f"those of {len(rows)} rows",
             hint="result.to_dicts() lists the rows; name each column of groups",
         )
     return int(rows[0])

@@ -6,11 +6,11 @@ import csv
 import io
 import json
 import re
-from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
 
 from discreet.errors import InvalidArgument
+from discreet.plot import extra
 from discreet.release.text import exact
 
 if TYPE_CHECKING:
@@ -39,15 +39,14 @@ def to_pandas(frame: pa.Table) -> Any:
 
 
 def _installed(package: str) -> Any:
-    try:
-        return import_module(package)
-    except ImportError:
-        raise InvalidArgument(
-            name=package,
-            expected=f"installed for to_{package}()",
-            given="no such package",
-            hint=f"pip install {package}, or use to_arrow()",
-        ) from None
+    missing = InvalidArgument(
+        package,
+        f"installed for to_{package}()",
+        "no such package",
+        hint=f"pip install {package}, or use to_arrow()",
+        code="not-installed",
+    )
+    return extra(package, missing)
 
 
 def to_csv(frame: pa.Table, path: str | PathLike[str] | None) -> str | None:

@@ -174,7 +174,7 @@ def _chosen(result: Result, value: str | None) -> list[ColumnInfo]:
         return [named(drawable, value, role="value", argument="value")]
     if not drawable:
         expected = "of a result with numbers"
-        raise InvalidArgument(name="a plot", expected=expected, given="a result of choices alone")
+        raise InvalidArgument("a plot", expected, "a result of choices alone")
     first = drawable[0]
     if first.kind != "bin":
         return [first]

@@ -142,15 +142,16 @@ class Collector:
         )
         if not same:
             raise InvalidArgument(
-                name="other",
-                expected="a collector of the same questionnaire, wave and cross tables",
-                given="one that differs",
+                "other",
+                "a collector of the same questionnaire, wave and cross tables",
+                "one that differs",
             )
         common = self._seen.common(other._seen)
         if common or other is self:
             raise Refused(
                 f"both collectors have counted {common:,} of the reports, and counts cannot be "
-                "taken apart: add the files of both to one collector, which sees what came twice"
+                "taken apart",
+                remedy="add the files of both to one collector, which sees what came twice",
             )
         self._seen.update(other._seen)
         self._aside.update(other._aside)
@@ -299,20 +300,16 @@ def _read_wave(wave: int | None, waves: int) -> int:
     if wave is None:
         if waves == 1:
             return 1
-        raise InvalidArgument(
-            name="wave",
-            expected=f"given, from 1 to {waves}",
-            given="None",
+        raise InvalidArgument.of(
+            "wave",
+            f"given, from 1 to {waves}",
+            None,
             hint="reports of one person in several waves are not independent, so each wave has "
             "a collector of its own",
         )
     number = integer(wave, name="wave", minimum=1)
     if number > waves:
-        raise InvalidArgument(
-            name="wave",
-            expected=f"from 1 to {waves}, the waves of the questionnaire",
-            given=InvalidArgument.describe_parameter(wave),
-        )
+        raise InvalidArgument.of("wave", f"from 1 to {waves}, the waves of the questionnaire", wave)
     return number
 
 
@@ -321,9 +318,9 @@ def _read_cross(cross: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     for pair in pairs:
         if len(pair) != 2 or pair[0] == pair[1]:
             raise InvalidArgument(
-                name="cross",
-                expected='pairs of two different questions, such as [("age", "smoker")]',
-                given="something else",
+                "cross",
+                'pairs of two different questions, such as [("age", "smoker")]',
+                "something else",
             )
     return [(str(first), str(second)) for first, second in pairs]
 

@@ -90,9 +90,9 @@ def write_page(questionnaire: Questionnaire, path: str | Path, *, wave: int = 1)
     else:
         return written
     raise InvalidArgument(
-        name="path",
-        expected="a file that can be written",
-        given=f"{written.name}, which cannot be ({reason})",
+        "path",
+        "a file that can be written",
+        f"{written.name}, which cannot be ({reason})",
         hint="check the folder, and who may write there",
     )
 
@@ -133,10 +133,10 @@ def _source(post: str) -> str:
     except ValueError:
         host = port = ""
     if not _HOST.fullmatch(host) or address.username is not None:
-        raise InvalidArgument(
-            name="post",
-            expected="an address with the name of a host, as in https://example.org/reports",
-            given=InvalidArgument.describe_parameter(post),
+        raise InvalidArgument.of(
+            "post",
+            "an address with the name of a host, as in https://example.org/reports",
+            post,
             hint="a browser's policy cannot name others; for this machine it is localhost",
         )
     return f"{address.scheme}://{host}{port}{quote(address.path, safe='/%:@!$&()*+=~')}"

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from numpy.typing import ArrayLike
 
-from discreet.errors import InternalError, InvalidArgument
+from discreet.errors import Idiom, InternalError, InvalidArgument, Phrase
 from discreet.guarantees import Guarantee, compose
 from discreet.hints import meant, spelled
 from discreet.lazy import cached_property
@@ -158,10 +158,10 @@ class Questionnaire:
         for question in self.questions:
             if question.name == name:
                 return question
-        raise InvalidArgument(
-            name="name",
-            expected="one of " + ", ".join(q.name for q in self.questions[:20]),
-            given=InvalidArgument.describe_parameter(name),
+        raise InvalidArgument.unknown(
+            "name",
+            (q.name for q in self.questions[:20]),
+            name,
             hint=meant(str(name), [q.name for q in self.questions], '"{}"'),
         )
 
@@ -236,9 +236,7 @@ class Questionnaire:
             mistake = str(failure) or "nested too deeply"
         else:
             return _questionnaire(table, folder)
-        raise InvalidArgument(
-            name="the questionnaire", expected="TOML", given=f"text with a mistake: {mistake}"
-        )
+        raise InvalidArgument("the questionnaire", "TOML", f"text with a mistake: {mistake}")
 
     def page(self, *, wave: int = 1) -> str:
         """A web page, as HTML, that asks the questions and lets only randomized answers leave.
@@ -315,19 +313,19 @@ def _read_questions(value: object) -> tuple[Question, ...]:
     questions = tuple(value) if isinstance(value, Iterable) else ()
     if not 1 <= len(questions) <= MOST_QUESTIONS:
         raise InvalidArgument(
-            name="questions",
-            expected=f"a list of 1 to {MOST_QUESTIONS} questions",
-            given=f"{len(questions)} of them"
+            "questions",
+            f"a list of 1 to {MOST_QUESTIONS} questions",
+            f"{len(questions)} of them"
             if isinstance(value, Iterable)
             else InvalidArgument.describe_parameter(value),
             hint='as in [YesNo("smoker", "Do you smoke?", truth=0.5)]',
         )
     for place, question in enumerate(questions):
         if not isinstance(question, Question):
-            raise InvalidArgument(
-                name=f"questions[{place}]",
-                expected="YesNo, ChooseOne, ChooseAny or Number",
-                given=InvalidArgument.describe_parameter(question),
+            raise InvalidArgument.of(
+                f"questions[{place}]",
+                "YesNo, ChooseOne, ChooseAny or Number",
+                question,
                 hint='as in YesNo("smoker", "Do you smoke?", truth=0.5)',
             )
     names = [question.name for question in questions]
@@ -335,9 +333,9 @@ def _read_questions(value: object) -> tuple[Question, ...]:
     for place, column in enumerate(columns):
         if column in columns[:place]:
             raise InvalidArgument(
-                name="questions",
-                expected="named differently, whatever the case of the letters",
-                given=f"{names[columns.index(column)]!r} and {names[place]!r}",
+                "questions",
+                "named differently, whatever the case of the letters",
+                f"{names[columns.index(column)]!r} and {names[place]!r}",
                 hint="give each question a name of its own: it is a column of the reports",
             )
     _check_permanent(questions)
@@ -355,21 +353,21 @@ def _check_permanent(questions: tuple[Question, ...]) -> None:
         first = names.setdefault(question_digest(question), question.name)
         if first != question.name:
             raise InvalidArgument(
-                name="questions",
-                expected="different from each other where they are permanent",
-                given=f"{first!r} and {question.name!r}, which have one answer",
+                "questions",
+                "different from each other where they are permanent",
+                f"{first!r} and {question.name!r}, which have one answer",
             )
 
 
-def read_wave(form: Questionnaire, value: int, *, hint: str = "") -> int:
-    """The number of a wave that was promised; a ``hint`` is put before that of the refusal."""
+def read_wave(form: Questionnaire, value: int) -> int:
+    """Read the number of a wave of this questionnaire."""
     wave = integer(value, name="wave", minimum=1)
     if wave > form.waves:
-        raise InvalidArgument(
-            name="wave",
-            expected=f"at most {form.waves}, for which the promise was made",
-            given=InvalidArgument.describe_parameter(value),
-            hint=f"{hint}say waves= in the questionnaire before anybody answers",
+        raise InvalidArgument.of(
+            "wave",
+            f"at most {form.waves}, for which the promise was made",
+            value,
+            hint=Phrase("more waves reveal more: {} before anybody answers", Idiom.WAVES),
         )
     return wave
 
@@ -377,18 +375,17 @@ def read_wave(form: Questionnaire, value: int, *, hint: str = "") -> int:
 def _read_waves(value: int) -> int:
     waves = integer(value, name="waves", minimum=1)
     if waves > MOST_WAVES:
-        given = InvalidArgument.describe_parameter(value)
-        raise InvalidArgument(name="waves", expected=f"at most {MOST_WAVES:,}", given=given)
+        raise InvalidArgument.of("waves", f"at most {MOST_WAVES:,}", value)
     return waves
 
 
 def _read_address(value: object) -> str:
     if isinstance(value, str) and len(value) <= 2000 and _ADDRESS.fullmatch(value):
         return value
-    raise InvalidArgument(
-        name="post",
-        expected="an address that begins with https:// (http:// for localhost alone)",
-        given=InvalidArgument.describe_parameter(value),
+    raise InvalidArgument.of(
+        "post",
+        "an address that begins with https:// (http:// for localhost alone)",
+        value,
         hint="a page from a plain connection can be exchanged for one that does not randomize",
     )
 
@@ -403,10 +400,8 @@ def _questionnaire(table: dict[str, Any], folder: Path | None) -> Questionnaire:
     _check_keys(table, _TOP, where="the questionnaire", needed=("title", "question"))
     questions = table.pop("question")
     if not isinstance(questions, list) or not all(isinstance(each, dict) for each in questions):
-        raise InvalidArgument(
-            name="question",
-            expected="a table for each question, each headed [[question]]",
-            given=InvalidArgument.describe_parameter(questions),
+        raise InvalidArgument.of(
+            "question", "a table for each question, each headed [[question]]", questions
         )
     title = table.pop("title")
     made = [_question(fields, place, folder) for place, fields in enumerate(questions, start=1)]
@@ -418,11 +413,8 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
     where = f"question {place}" + (f" ({label})" if isinstance(label, str) else "")
     kind = KINDS.get(kind_name) if isinstance(kind_name := fields.get("kind"), str) else None
     if kind is None:
-        raise InvalidArgument(
-            name=f"kind of {where}",
-            expected="one of " + ", ".join(KINDS),
-            given=InvalidArgument.describe_parameter(kind_name),
-            hint=meant(str(kind_name), KINDS),
+        raise InvalidArgument.unknown(
+            f"kind of {where}", KINDS, kind_name, hint=meant(str(kind_name), KINDS)
         )
     parameters = inspect.signature(kind).parameters
     files = ["options_file"] if "options" in parameters else []
@@ -430,9 +422,7 @@ def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Questi
     arguments = {key: value for key, value in fields.items() if key != "kind"}
     if {"options", "options_file"} <= arguments.keys():
         raise InvalidArgument(
-            name=f"options of {where}",
-            expected="listed, or in a file",
-            given="both options and options_file",
+            f"options of {where}", "listed, or in a file", "both options and options_file"
         )
     try:
         if "options_file" in arguments:
@@ -449,18 +439,18 @@ def _read_options(value: object, folder: Path | None) -> list[str]:
     """Read options, one per line, from a file in the questionnaire's folder or below it."""
     if folder is None:
         raise InvalidArgument(
-            name="options_file",
-            expected="beside a questionnaire that is read from a file",
-            given="a questionnaire that is read from text",
+            "options_file",
+            "beside a questionnaire that is read from a file",
+            "a questionnaire that is read from text",
             hint="pass the path of the TOML file",
         )
     home = folder.resolve()
     path = (home / value).resolve() if isinstance(value, str) and value else home
     if path == home or not path.is_relative_to(home):
-        raise InvalidArgument(
-            name="options_file",
-            expected="the name of a file in the questionnaire's folder, or in a folder below it",
-            given=InvalidArgument.describe_parameter(value),
+        raise InvalidArgument.of(
+            "options_file",
+            "the name of a file in the questionnaire's folder, or in a folder below it",
+            value,
         )
     lines = _read_file(path, "options_file").split("\n")
     options = [line.rstrip("\r") for line in lines]
@@ -475,7 +465,7 @@ def _read_file(path: Path, name: str) -> str:
         mistake = f"{path.name}, which cannot be read ({failure.strerror})"
     except UnicodeDecodeError:
         mistake = f"{path.name}, which is not"
-    raise InvalidArgument(name=name, expected="a file of text in UTF-8", given=mistake)
+    raise InvalidArgument(name, "a file of text in UTF-8", mistake)
 
 
 def _check_keys(
@@ -484,17 +474,12 @@ def _check_keys(
     known = list(known)
     for key in table:
         if key not in known:
-            raise InvalidArgument(
-                name=f"a key of {where}",
-                expected="one of " + ", ".join(known),
-                given=InvalidArgument.describe_parameter(key),
-                hint=meant(key, known),
-            )
+            raise InvalidArgument.unknown(f"a key of {where}", known, key, hint=meant(key, known))
     for key in needed:
         if key not in table:
             hint = "add a table [[question]]" if key == "question" else f"add {key} = ..."
             expected = f"there, in {where}"
-            raise InvalidArgument(name=key, expected=expected, given="nothing", hint=hint)
+            raise InvalidArgument.missing(key, expected, hint=hint)
 
 
 # -- values as TOML text, so that reading gives the same value again -------------------------------

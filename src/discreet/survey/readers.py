@@ -276,10 +276,10 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     except (pa.ArrowException, OSError):
         problem = True  # raised below, outside: the original message may quote the file
     if problem:
-        raise InvalidArgument(
-            name="source",
-            expected="a Parquet file that can be opened",
-            given=InvalidArgument.describe_parameter(path.name),
+        raise InvalidArgument.of(
+            "source",
+            "a Parquet file that can be opened",
+            path.name,
             hint="it may be truncated: a Parquet file is complete only with its last bytes",
         )
     with file:
@@ -315,9 +315,9 @@ def read_arrays(table: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Ba
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise InvalidArgument(
-            name="source",
-            expected="columns of equal length",
-            given=f"lengths from {min(lengths):,} to {max(lengths):,}",
+            "source",
+            "columns of equal length",
+            f"lengths from {min(lengths):,} to {max(lengths):,}",
         )
     yield Batch(columns, max(lengths, default=0), loose=True)
 
@@ -334,9 +334,7 @@ def _column(values: Any) -> Any:
     array = np.asarray(values)
     if array.ndim == 0:
         raise InvalidArgument(
-            name="source",
-            expected="columns, or one report of single values",
-            given="a mixture of both",
+            "source", "columns, or one report of single values", "a mixture of both"
         )
     return array
 
@@ -385,10 +383,8 @@ def read_batches(source: Source, names: tuple[str, ...]) -> Iterator[Batch]:
         return read_arrays({name: source[name] for name in source.columns}, names)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         return _read_items(source, names)
-    raise InvalidArgument(
-        name="source",
-        expected="a path, an iterable of reports, a table or a dict of columns",
-        given=InvalidArgument.describe_data(source),
+    raise InvalidArgument.of_data(
+        "source", "a path, an iterable of reports, a table or a dict of columns", source
     )
 
 
@@ -409,20 +405,18 @@ def _is_single(value: object) -> bool:
 def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     ending = path.suffix.lower()
     if ending not in _ENDINGS:
-        raise InvalidArgument(
-            name="source",
-            expected="a file whose name ends in " + ", ".join(_ENDINGS),
-            given=InvalidArgument.describe_parameter(path.name),
+        raise InvalidArgument.of(
+            "source", "a file whose name ends in " + ", ".join(_ENDINGS), path.name
         )
     try:
         with open(path, "rb") as file, closing(plain(file)) as lines:
             if ending != ".parquet":
                 yield from _FILES[ending](lines, names)
     except OSError as failure:
-        raise InvalidArgument(
-            name="source",
-            expected="a file that can be opened",
-            given=InvalidArgument.describe_parameter(str(path)),
+        raise InvalidArgument.of(
+            "source",
+            "a file that can be opened",
+            str(path),
             hint=f"check the path and its permissions ({failure.strerror})",
         ) from None
     if ending == ".parquet":

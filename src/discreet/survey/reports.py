@@ -101,21 +101,17 @@ class Reports:
         target = Path(path)
         writer = _WRITERS.get(target.suffix.lower())
         if writer is None:
-            raise InvalidArgument(
-                name="path",
-                expected="a file name that ends with " + ", ".join(_WRITERS),
-                given=InvalidArgument.describe_parameter(str(path)),
+            raise InvalidArgument.of(
+                "path", "a file name that ends with " + ", ".join(_WRITERS), str(path)
             )
         if not target.parent.is_dir():
-            raise InvalidArgument(
-                name="path",
-                expected="a file in a folder that is there",
-                given=InvalidArgument.describe_parameter(str(path)),
-            )
+            raise InvalidArgument.of("path", "a file in a folder that is there", str(path))
         if target.exists():
             raise Refused(
                 f"{target.name} is there already, and reports cannot be drawn again without "
-                "revealing more: choose another name, or move the old file away"
+                "revealing more",
+                remedy="choose another name, or move the old file away",
+                code="already-there",
             )
         unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:

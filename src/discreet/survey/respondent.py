@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.hints import spelled
 from discreet.survey.questionnaire import question_digest, read_wave
 from discreet.survey.questions import Question
@@ -38,7 +38,7 @@ def respond(
     form: Questionnaire, answers: Mapping[str, Any], *, memory: Memory | None, wave: int
 ) -> Report:
     """Randomize one person's answers."""
-    wave = read_wave(form, wave, hint="more waves reveal more: ")
+    wave = read_wave(form, wave)
     _check_names(form, answers, what="answers")
     truths = {q.name: np.array([_read(q, q.read, answers[q.name])]) for q in form.questions}
     if memory is None:
@@ -63,9 +63,12 @@ def _check_that_none_is_needed(form: Questionnaire) -> None:
         else f"this questionnaire is asked {form.waves} times"
     )
     raise Refused(
-        f"{why}, so respond needs memory=: a file on the respondent's machine that keeps "
-        "randomized answers, so that asking again draws nothing anew, as in "
-        'memory=Memory("answers.json")'
+        Phrase(
+            "{}, so respond needs {memory=}: a file on the respondent's machine that keeps "
+            "randomized answers, so that asking again draws nothing anew, as in {}",
+            why,
+            Idiom.MEMORY,
+        )
     )
 
 
@@ -87,16 +90,16 @@ def respond_many(
     form: Questionnaire, columns: Mapping[str, ArrayLike], *, wave: int, before: Reports | None
 ) -> Reports:
     """Randomize many people's answers, one column for each question."""
-    wave = read_wave(form, wave, hint="more waves reveal more: ")
+    wave = read_wave(form, wave)
     columns = _by_name(columns)
     _check_names(form, columns, what="columns")
     truths = {q.name: _read(q, q.truths, columns[q.name]) for q in form.questions}
     lengths = {len(column) for column in truths.values()}
     if len(lengths) > 1 or 0 in lengths:
         raise InvalidArgument(
-            name="columns",
-            expected="of the same length, with an entry for each person",
-            given=" and ".join(f"{length:,}" for length in sorted(lengths)) + " entries",
+            "columns",
+            "of the same length, with an entry for each person",
+            " and ".join(f"{length:,}" for length in sorted(lengths)) + " entries",
         )
     (people,) = lengths
     kept = _permanent_columns(form, wave, before, people)
@@ -116,19 +119,18 @@ def _permanent_columns(
         if permanent and wave > 1:
             raise Refused(
                 f"{permanent[0]} is permanent, so wave {wave} sends again what an earlier wave "
-                "drew: give its reports with before="
+                "drew",
+                remedy=Phrase("give its reports with {before=}"),
             )
         return {}
     if not isinstance(before, Reports) or (before.survey, len(before)) != (form.digest, people):
-        raise InvalidArgument(
-            name="before",
-            expected="the reports of the same people to this questionnaire, in the same order",
-            given=InvalidArgument.describe_data(before),
+        raise InvalidArgument.of_data(
+            "before",
+            "the reports of the same people to this questionnaire, in the same order",
+            before,
         )
     if before.wave >= wave:
-        raise InvalidArgument(
-            name="before", expected=f"of a wave before {wave}", given=f"wave {before.wave}"
-        )
+        raise InvalidArgument("before", f"of a wave before {wave}", f"wave {before.wave}")
     return {name: before.answers[name] for name in permanent}
 
 
@@ -146,26 +148,22 @@ def _by_name(columns: Any) -> Any:
 def _check_names(form: Questionnaire, answers: object, *, what: str) -> None:
     """Check that every question is answered, and nothing else."""
     if not isinstance(answers, Mapping):
-        raise InvalidArgument(
-            name=what,
-            expected="a dict with an entry for each question",
-            given=InvalidArgument.describe_data(answers),
-        )
+        raise InvalidArgument.of_data(what, "a dict with an entry for each question", answers)
     names = [q.name for q in form.questions]
     missing = [name for name in names if name not in answers or answers[name] is None]
     if missing:
         raise InvalidArgument(
-            name=what,
-            expected="complete: to leave a question out would be an answer that nothing hides",
-            given=f"none for {', '.join(missing[:10])}",
+            what,
+            "complete: to leave a question out would be an answer that nothing hides",
+            f"none for {', '.join(missing[:10])}",
             hint=_meant(answers, missing)
             or 'where people may decline, give the question an option "prefer not to say"',
         )
     if len(answers) > len(names):
         raise InvalidArgument(
-            name=what,
-            expected=f"about {', '.join(names[:20])}",
-            given=f"{len(answers) - len(names)} more",
+            what,
+            f"about {', '.join(names[:20])}",
+            f"{len(answers) - len(names)} more",
             hint=_meant(answers, names),
         )
 
@@ -185,9 +183,7 @@ def _read(question: Question, read: Callable[[Any], Any], answer: object) -> Any
         return read(answer)
     except InvalidArgument as refusal:
         found = refusal
-    raise InvalidArgument(
-        name=question.name, expected=found.expected, given=found.given, hint=found.hint
-    )
+    raise found.about(question.name)
 
 
 # -- what a respondent's machine remembers between waves -------------------------------------------
@@ -223,11 +219,7 @@ class Memory:
     @spelled
     def __init__(self, path: str | Path) -> None:
         if not isinstance(path, str | Path) or not str(path):
-            raise InvalidArgument(
-                name="path",
-                expected="where the file is, or shall be",
-                given=InvalidArgument.describe_parameter(path),
-            )
+            raise InvalidArgument.of("path", "where the file is, or shall be", path)
         # Through a link, or after a change of folder, it is still the same memory.
         try:
             self.path = Path(path).resolve()
@@ -235,11 +227,7 @@ class Memory:
             pass
         else:
             return
-        raise InvalidArgument(
-            name="path",
-            expected="a path that leads to a file",
-            given=InvalidArgument.describe_parameter(str(path)),
-        )
+        raise InvalidArgument.of("path", "a path that leads to a file", str(path))
 
     def __repr__(self) -> str:
         return f"Memory({str(self.path)!r})"
@@ -265,7 +253,8 @@ class Memory:
             raise Refused(
                 "a memory needs a system with file locks (Linux, macOS or another Unix), as two "
                 "programs at once could draw an answer twice. Answer in a browser instead: the "
-                "page of the questionnaire remembers on every system"
+                "page of the questionnaire remembers on every system",
+                code="unsupported",
             ) from None
         # The file itself is replaced when it is written, so the lock is on one beside it.
         beside = self.path.with_name(self.path.name + ".lock")
@@ -315,9 +304,9 @@ class Memory:
         else:
             return
         raise InvalidArgument(
-            name="memory",
-            expected="a file that can be read and written",
-            given=f"{self.path.name}, which cannot be ({reason})",
+            "memory",
+            "a file that can be read and written",
+            f"{self.path.name}, which cannot be ({reason})",
             hint=hint,
         )
 
@@ -350,7 +339,8 @@ def read_memory(content: bytes | None, path: Path) -> dict[str, Any]:
             raise Refused(
                 f"{path.name} was written by another version of discreet, in a format that this "
                 "one does not read: answer with that version. To begin anew would randomize "
-                "permanent answers a second time"
+                "permanent answers a second time",
+                code="unsupported",
             )
         case _:
             raise damaged_memory(path)

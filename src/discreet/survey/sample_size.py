@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from discreet.errors import InvalidArgument, Refused
+from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.hints import spelled
 from discreet.numeric.exact import Number, number, positive
 from discreet.survey.estimates.confidence import About, read_about, read_confidence
@@ -53,11 +53,7 @@ def plan(
     """
     width = positive(half_width, name="half_width")
     if width >= Fraction(1, 2):
-        raise InvalidArgument(
-            name="half_width",
-            expected="below 1/2 (0.01 is one point)",
-            given=InvalidArgument.describe_parameter(half_width),
-        )
+        raise InvalidArgument.of("half_width", "below 1/2 (0.01 is one point)", half_width)
     made = SurveyPlan(
         asked,
         float(width),
@@ -176,9 +172,7 @@ def _with_epsilon(question: Question, factor: Fraction) -> Question:
 def _read_share(value: Number) -> float:
     share = number(value, name="share")
     if not 0 <= share <= 1:
-        raise InvalidArgument(
-            name="share", expected="from 0 to 1", given=InvalidArgument.describe_parameter(value)
-        )
+        raise InvalidArgument.of("share", "from 0 to 1", value)
     return float(share)
 
 
@@ -195,8 +189,10 @@ def respondents_needed(reached: Callable[[int], float], half_width: float) -> in
         high *= 2
         if high > _MOST:
             raise Refused(
-                "more than 10^15 people would be needed for this half_width: ask for a "
-                "wider one, or allow more epsilon"
+                Phrase(
+                    "more than 10^15 people would be needed for this {half_width=}: ask for a "
+                    "wider one, or allow more epsilon"
+                )
             )
     low = high // 2  # not enough
     while high - low > 1:

@@ -106,10 +106,10 @@ class Shuffled:
     @spelled
     def __init__(self, guarantee: Guarantee, *, respondents: int) -> None:
         if not isinstance(guarantee, Guarantee):
-            raise InvalidArgument(
-                name="guarantee",
-                expected="the local guarantee of one respondent",
-                given=InvalidArgument.describe_parameter(guarantee),
+            raise InvalidArgument.of(
+                "guarantee",
+                "the local guarantee of one respondent",
+                guarantee,
                 hint="take questionnaire.guarantee, or dp.Pure(epsilon)",
             )
         count = integer(respondents, name="respondents", minimum=1)
@@ -117,9 +117,9 @@ class Shuffled:
         object.__setattr__(self, "respondents", count)
         if math.isinf(self.local):
             raise InvalidArgument(
-                name="guarantee",
-                expected="a local guarantee with a finite ε at δ = 0",
-                given=str(guarantee),
+                "guarantee",
+                "a local guarantee with a finite ε at δ = 0",
+                str(guarantee),
                 hint="shuffling amplifies pure ε; randomized response and the other randomizers "
                 "of this package have one",
             )

@@ -165,9 +165,9 @@ def _quantiles(mechanism: Document) -> Iterator[tuple[Pair, int]]:
     each = {2 * max(p, 1 - p) * rows / scale for p, scale in zip(asked, scales, strict=True)}
     if each != {_positive(mechanism["epsilon"], "epsilon") / levels}:
         raise InvalidArgument(
-            name="epsilon",
-            expected="twice what the rows move a rank by, over the scale, once for each level",
-            given="another number",
+            "epsilon",
+            "twice what the rows move a rank by, over the scale, once for each level",
+            "another number",
         )
     yield LossRange(*each), levels
 
@@ -180,9 +180,7 @@ def _top_k(mechanism: Document) -> Iterator[tuple[Pair, int]]:
     each = ways * _positive(rows, "rows") / _positive(scale, "scale")
     if each * k != _positive(mechanism["epsilon"], "epsilon"):
         raise InvalidArgument(
-            name="epsilon",
-            expected="k times rows over scale (twice that unless monotone)",
-            given="another number",
+            "epsilon", "k times rows over scale (twice that unless monotone)", "another number"
         )
     yield LossRange(each), k
 
@@ -191,7 +189,7 @@ def _keys(mechanism: Document) -> Iterator[tuple[Pair, int]]:
     """One person holds at most m keys, each shown by a rule for (ε/m, δ/m)."""
     m = _positive(mechanism["sensitivity"]["groups"], "groups")
     if m.denominator != 1:
-        raise InvalidArgument(name="groups", expected="a whole number", given="a fraction")
+        raise InvalidArgument("groups", "a whole number", "a fraction")
     epsilon, delta = (_positive(mechanism[name], name) / m for name in ("epsilon", "delta"))
     if m == 1:
         yield discovery(key_chances(epsilon, delta)), 1
@@ -213,7 +211,7 @@ def _positive(text: str, name: str) -> Fraction:
     exact = Fraction(text)
     if exact > 0:
         return exact
-    raise InvalidArgument(name=name, expected="above 0", given="0 (str)")
+    raise InvalidArgument(name, "above 0", "0 (str)")
 
 
 # -- charges ---------------------------------------------------------------------------------------

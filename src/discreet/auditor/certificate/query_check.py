@@ -229,9 +229,7 @@ def person_of(tree: Document) -> Person:
                 return Person(groups, rows, groups * rows, replaced, several)
             case None, int(rows), None if not several:
                 return Person(1, rows, rows, replaced, several)
-    raise InvalidArgument(
-        name="the query's bound", expected="one that bounds a person", given="something else"
-    )
+    raise InvalidArgument("the query's bound", "one that bounds a person", "something else")
 
 
 # -- the points that a column is added up on or chosen from ----------------------------------------

@@ -58,7 +58,7 @@ def _keys(columns: Sequence[Document], rows: Sequence[Sequence[Any]]) -> pa.Tabl
     for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
         wanted, kind = kinds[column["type"]]
         if not all(type(cell) is wanted for cell in cells):
-            raise InvalidArgument(name="keys", expected="cells of their type", given="others")
+            raise InvalidArgument("keys", "cells of their type", "others")
         arrays.append(pa.array(cells).cast(kind))
     return pa.table(arrays, names=[column["name"] for column in columns])
 
@@ -165,16 +165,12 @@ def _read(result: Any) -> pa.Table | None:
     if isinstance(result, pa.Table):
         return result
     if not isinstance(result, str | os.PathLike):
-        raise InvalidArgument(
-            name="result",
-            expected="a path (CSV or Parquet), an Arrow table or a result",
-            given=InvalidArgument.describe_data(result),
+        raise InvalidArgument.of_data(
+            "result", "a path (CSV or Parquet), an Arrow table or a result", result
         )
     path = Path(result)
     if not path.is_file():
-        raise InvalidArgument(
-            name="result", expected="the path of a file", given="one where no file is"
-        )
+        raise InvalidArgument("result", "the path of a file", "one where no file is")
     try:
         return parquet.read_table(path) if path.suffix.lower() == ".parquet" else _csv(path)
     except (pa.ArrowException, OSError, UnicodeError):

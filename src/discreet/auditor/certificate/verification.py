@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from discreet import signing
 from discreet.auditor.certificate.guarantee_check import charged_enough, derive, is_just
@@ -29,7 +29,7 @@ from discreet.auditor.certificate.table_check import (
     released_table,
 )
 from discreet.auditor.exact.comparison import compare
-from discreet.errors import DiscreetError, one_line
+from discreet.errors import DiscreetError, Phrase, one_line
 from discreet.laws import RealGaussian
 from discreet.neighbors import Relation, protects
 from discreet.numeric import canonical
@@ -65,6 +65,9 @@ def in_words(points: list[dict[str, str]]) -> str:
 
 
 # -- verdict: what is proved, what is not, what failed ---------------------------------------------
+
+
+TO_BE_SURE: Final = Phrase("give {public_key=} to be sure")
 
 
 @dataclass(frozen=True)
@@ -316,7 +319,7 @@ def _seal(
     if wanted is None:
         yield Statement(
             "trusted",
-            f"that the key {key[:16]}… belongs to whom you think: give public_key= to be sure",
+            Phrase("that the key {}… belongs to whom you think: {}", key[:16], TO_BE_SURE),
         )
     else:
         yield _checked(
@@ -344,7 +347,9 @@ def _protection(document: dict[str, Any]) -> Iterator[Statement]:
 
 def _values(document: dict[str, Any], result: Any) -> Iterator[Statement]:
     if result is None:
-        sentence = "which values were released: give result= to compare them with the digest"
+        sentence = Phrase(
+            "which values were released: give {result=} to compare them with the digest"
+        )
         yield Statement("trusted", sentence)
         return
     released, tree = document["released"], document["query"]["tree"]
@@ -372,9 +377,10 @@ def _without_ledger(told: dict[str, Any] | None) -> Iterator[Statement]:
     if told is None:
         charged = "that it was charged: its budget was kept in memory, and nobody can look it up"
     else:
-        charged = (
-            f"that record {told['record']} of ledger {told['id']} holds this charge: give ledger= "
-            "to look it up"
+        charged = Phrase(
+            "that record {} of ledger {} holds this charge: give {ledger=} to look it up",
+            str(told["record"]),
+            str(told["id"]),
         )
         asked += "; a ledger can tell"
     yield Statement("trusted", charged)

@@ -408,9 +408,9 @@ def compare(first: Any, second: Any) -> Parts | HalfLines | Intervals | Together
     if all(hasattr(law, "cdf") and hasattr(law, "mass") for law in (first, second)):
         return of_window(first, second)
     raise InvalidArgument(
-        name="mechanism",
-        expected="a mechanism whose laws have outcomes and mass, mass and cdf, or density and cdf",
-        given=f"laws of type {type(first).__name__} and {type(second).__name__}",
+        "mechanism",
+        "a mechanism whose laws have outcomes and mass, mass and cdf, or density and cdf",
+        f"laws of type {type(first).__name__} and {type(second).__name__}",
     )
 
 

@@ -15,7 +15,7 @@ from discreet.auditor.exact.comparison import sides
 from discreet.auditor.exact.judgement import judge
 from discreet.auditor.exact.known_laws import form, is_noise, location
 from discreet.auditor.exact.sides import BITS
-from discreet.errors import DiscreetError, InvalidArgument
+from discreet.errors import DiscreetError, InvalidArgument, Phrase
 from discreet.guarantees import BoundedRange, Guarantee, Pure
 from discreet.inputs import (
     BoundedMean,
@@ -682,11 +682,11 @@ def plan(mechanism: Any, claim: Guarantee) -> NeighbourPlan:
             return of_counts(law, inputs, claim)
         case Sampled():
             return _sampled(mechanism, inputs, claim)
-    raise InvalidArgument(
-        name="pairs",
-        expected="given, since the mechanism does not say what its neighbours look like",
-        given="None",
-        hint="list some neighbouring inputs, such as pairs=[(0, 1)]",
+    raise InvalidArgument.of(
+        "pairs",
+        "given, since the mechanism does not say what its neighbours look like",
+        None,
+        hint=Phrase("list some neighbouring inputs, such as {pairs=[(0, 1)]}"),
     )
 
 

@@ -23,7 +23,7 @@ from discreet.auditor.exact.sides import (
     is_one_of,
     name_of,
 )
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.lazy import cached_property
 from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
 
@@ -174,10 +174,10 @@ def of_outcomes(first: Any, second: Any) -> Parts:
     names = list({**own, **others})
     if len(names) > 16 * MOST_PARTS:
         raise InvalidArgument(
-            name="mechanism",
-            expected=f"with laws of at most {16 * MOST_PARTS} outcomes",
-            given=f"{len(names)} outcomes",
-            hint="choose smaller inputs in pairs=",
+            "mechanism",
+            f"with laws of at most {16 * MOST_PARTS} outcomes",
+            f"{len(names)} outcomes",
+            hint=Phrase("choose smaller inputs in {pairs=}"),
         )
     pairs = [(own.get(n, others.get(n)), others.get(n, own.get(n))) for n in names]
     parts = tuple(
@@ -196,17 +196,16 @@ def whole(parts: Parts) -> Parts:
         for masses in ([p.first for p in parts.parts], [p.second for p in parts.parts]):
             if not all(hasattr(m, "is_finite") and m.is_finite() and not m < 0 for m in masses):
                 raise InvalidArgument(
-                    name="law",
-                    expected="probabilities as finite balls (discreet.numeric.balls.ball), "
-                    "none below 0",
-                    given="a law with others",
+                    "law",
+                    "probabilities as finite balls (discreet.numeric.balls.ball), none below 0",
+                    "a law with others",
                 )
             gap = sum(masses, start=ball(0)) - 1
             if abs(gap) > ball(_MISSING):  # for certain
                 raise InvalidArgument(
-                    name="law",
-                    expected="probabilities of all outcomes that sum to 1",
-                    given="a law for which they do not",
+                    "law",
+                    "probabilities of all outcomes that sum to 1",
+                    "a law for which they do not",
                     hint="an outcome may be missing, or counted twice; outcomes without a list "
                     "are the multiples of law.step, which is 1 unless it is given",
                 )
@@ -234,9 +233,9 @@ def _check_ratio(p: arb, q: arb, log_ratio: Fraction) -> None:
     with precision(BITS):
         if not p.overlaps(ball(log_ratio).exp() * q):
             raise InvalidArgument(
-                name="law.log_weight",
-                expected="log P(outcome) up to a constant that both laws share",
-                given="a law whose probabilities say otherwise",
+                "law.log_weight",
+                "log P(outcome) up to a constant that both laws share",
+                "a law whose probabilities say otherwise",
             )
 
 
@@ -310,9 +309,9 @@ def _check(law: Any, low: Fraction, high: Fraction, step: Fraction, rate: Fracti
         for near, next_one, all_of_it in tails:
             if not next_one.overlaps(near * ratio) or not all_of_it.overlaps(near / (1 - ratio)):
                 raise InvalidArgument(
-                    name="law.tails",
-                    expected="(low, high, rate) with each step outward e^(-rate) times as likely",
-                    given="a law whose probabilities say otherwise",
+                    "law.tails",
+                    "(low, high, rate) with each step outward e^(-rate) times as likely",
+                    "a law whose probabilities say otherwise",
                 )
 
 

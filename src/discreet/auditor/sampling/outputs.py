@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.auditor.sampling.region import FloatArray
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 
 # -- one output ------------------------------------------------------------------------------------
 
@@ -426,9 +426,9 @@ def _rows(outputs: Any) -> list[Any]:
     """The outputs of a batch that is neither a list nor an array of numbers."""
     if isinstance(outputs, Mapping | Set | str | bytes):
         raise InvalidArgument(
-            name="run",
-            expected="with batched=True, a list or an array of n outputs",
-            given=f"a {type(outputs).__name__}",
+            "run",
+            Phrase("with {batched=True}, a list or an array of n outputs"),
+            f"a {type(outputs).__name__}",
         )
     if hasattr(outputs, "to_dicts"):  # a table of Polars: a row is an output
         return list(outputs.to_dicts())

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from discreet.auditor.sampling.outputs import Outputs, Raised, Reader, joined
-from discreet.errors import InternalError, InvalidArgument
+from discreet.errors import Argument, InternalError, InvalidArgument, Phrase
 from discreet.numeric.exact import integer, positive_float
 
 # -- draws for two inputs --------------------------------------------------------------------------
@@ -87,9 +87,11 @@ class Sampler:
             raise BatchRaised from None
         if not hasattr(outputs, "__len__") or len(outputs) != size:
             raise InvalidArgument(
-                name="run",
-                expected="with batched=True, n outputs along the first axis for size=n",
-                given=f"{len(outputs)} for size={size}" if hasattr(outputs, "__len__") else "one",
+                "run",
+                Phrase("with {batched=True}, n outputs along the first axis for size=n"),
+                Phrase("{} for {}", str(len(outputs)), Argument("size", size))
+                if hasattr(outputs, "__len__")
+                else "one",
                 hint="leave batched out for a function that returns one output",
             )
         return outputs
@@ -266,9 +268,7 @@ class Pace:
 def read_pace(seconds: float | None, samples: int | None, started: float) -> Pace:
     """Read the limits; at most one of the two may be given."""
     if seconds is not None and samples is not None:
-        raise InvalidArgument(
-            name="samples", expected="None where seconds are given", given="both of them"
-        )
+        raise InvalidArgument.conflict("samples", "None where seconds are given", "both of them")
     if samples is not None:
         return Pace(None, integer(samples, name="samples", minimum=64), started)
     given = _SECONDS if seconds is None else positive_float(seconds, name="seconds")

@@ -39,7 +39,5 @@ def store_of(location: object) -> type[Store]:
 def not_a_location(given: str) -> InvalidArgument:
     """The error for what is neither a path nor the address of a store."""
     return InvalidArgument(
-        name="ledger",
-        expected="a path, or an address such as postgresql://user@host/database",
-        given=given,
+        "ledger", "a path, or an address such as postgresql://user@host/database", given
     )

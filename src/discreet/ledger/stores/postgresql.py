@@ -56,7 +56,8 @@ class PostgresStore(Store):
                 if connection.exec_driver_sql(f"SHOW {setting}").scalar() != "on":
                     raise Refused(
                         f"the server of the ledger {self.name} runs with {setting} = off, so that "
-                        "a crash could forget what was spent: switch it on"
+                        "a crash could forget what was spent",
+                        remedy="switch it on",
                     )
         super().begin(create=create)
 
@@ -88,7 +89,8 @@ class PostgresStore(Store):
             if (table, name, function, _FUNCTIONS[function]) not in there:
                 raise LedgerDamaged(
                     f"the trigger {name}, which keeps the ledger append-only, is gone, off or "
-                    "changed: restore the database"
+                    "changed",
+                    remedy="restore the database",
                 )
 
 
@@ -118,9 +120,10 @@ def _read(url: str) -> sa.URL:
         import psycopg  # noqa: F401
     except ImportError:
         raise InvalidArgument(
-            name="ledger",
-            expected="a path where the driver of PostgreSQL is not installed",
-            given="the address of a PostgreSQL",
+            "ledger",
+            "a path where the driver of PostgreSQL is not installed",
+            "the address of a PostgreSQL",
             hint="pip install 'discreet[postgres]'",
+            code="not-installed",
         ) from None
     return read.set(drivername="postgresql+psycopg")

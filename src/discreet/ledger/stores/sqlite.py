@@ -17,7 +17,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import dialect
 
-from discreet.errors import DiscreetError, EngineError, InvalidArgument, LedgerDamaged, Refused
+from discreet.errors import (
+    DiscreetError,
+    EngineError,
+    InvalidArgument,
+    LedgerDamaged,
+    Phrase,
+    Refused,
+)
 from discreet.ledger.head import Head, HeadFile, sync_folder
 from discreet.ledger.record import Row
 from discreet.ledger.stores.store import ADDED, APPEND, FROM, SAFE, VERSION, Store, Transaction
@@ -171,8 +178,9 @@ class SqliteStore(Store):
         name, head = self.path.name, self._head.path.name
         if _is_journal(self.path):
             return LedgerDamaged(
-                f"the head of the ledger, {head}, is missing: without it nobody "
-                "can say whether charges are missing too. Restore it, or the ledger and its head"
+                f"the head of the ledger, {head}, is missing: without it nobody can say whether "
+                "charges are missing too",
+                remedy="Restore it, or the ledger and its head",
             )
         return LedgerDamaged(
             f"{name} is not a ledger, or is damaged, and has no head, {head}. For a new ledger "
@@ -188,10 +196,10 @@ class SqliteStore(Store):
         journal, head = _is_there(self.path), self._head.path.exists()
         if self.path.is_dir():
             raise InvalidArgument(
-                name="ledger",
-                expected="the path of a file",
-                given="that of a folder",
-                hint='name a file in it, as in ledger="people.ledger"',
+                "ledger",
+                "the path of a file",
+                "that of a folder",
+                hint=Phrase('name a file in it, as in {ledger="people.ledger"}'),
             )
         if journal and not head:
             raise self._headless()
@@ -199,9 +207,9 @@ class SqliteStore(Store):
             raise self.missing("the path of a ledger", "where there is none")
         if not self.path.parent.is_dir():
             raise InvalidArgument(
-                name="ledger",
-                expected="in a folder that exists",
-                given=self.name,
+                "ledger",
+                "in a folder that exists",
+                self.name,
                 hint="make the folder first, if the path is right",
             )
         with self._head.locked(create=create) as file:
@@ -212,7 +220,8 @@ class SqliteStore(Store):
             if present is not None and present.number:
                 raise LedgerDamaged(
                     f"the ledger {self.name} is gone, but its head says that it has "
-                    f"{present.number:,} records: restore it from a backup"
+                    f"{present.number:,} records",
+                    remedy="restore it from a backup",
                 )
             if not create:
                 raise self.missing("the path of a ledger", "where one was begun and never finished")
@@ -224,12 +233,13 @@ class SqliteStore(Store):
         if found.st_nlink > 1:
             raise Refused(
                 f"the ledger {self.name} has a second name (a hard link), and SQLite would keep "
-                "two journals for it: remove the other name"
+                "two journals for it",
+                remedy="remove the other name",
             )
         if found.st_mode & 0o002:
             raise Refused(
-                f"anyone on this machine may write to the ledger {self.name}: "
-                f"chmod o-w {self.path.name} first"
+                f"anyone on this machine may write to the ledger {self.name}",
+                remedy=f"chmod o-w {self.path.name} first",
             )
         with self.transaction(self.to_write) as connection:
             if not present.number and not sa.inspect(connection).get_table_names():
@@ -270,7 +280,9 @@ class SqliteStore(Store):
                 f"the ledger's file has tables or triggers that are not its own: {names}"
             )
         if connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() != "ok":
-            raise LedgerDamaged("SQLite finds the ledger's file damaged: restore it from a backup")
+            raise LedgerDamaged(
+                "SQLite finds the ledger's file damaged", remedy="restore it from a backup"
+            )
 
     # -- the connection --------------------------------------------------------------------------
 
@@ -296,7 +308,8 @@ class SqliteStore(Store):
             if _file(self.name) != self._file or not _file(self._head.name):
                 raise LedgerDamaged(
                     f"the ledger {self.name} or its head was moved, deleted or replaced while it "
-                    "was open: what is charged now would be lost. Put it back, and open it again"
+                    "was open: what is charged now would be lost",
+                    remedy="Put it back, and open it again",
                 )
             yield
 

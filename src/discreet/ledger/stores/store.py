@@ -22,7 +22,14 @@ from typing import ClassVar, Final
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateTable
 
-from discreet.errors import DiscreetError, EngineError, InvalidArgument, LedgerDamaged, Refused
+from discreet.errors import (
+    DiscreetError,
+    EngineError,
+    InvalidArgument,
+    LedgerDamaged,
+    Phrase,
+    Refused,
+)
 from discreet.ledger.head import Head
 from discreet.ledger.record import Record, Row
 
@@ -152,7 +159,9 @@ class Transaction:
         if version > VERSION:
             raise Refused(
                 f"the ledger {self._store.name} was written by a later version of discreet (tables "
-                f"of version {version}, and this one knows {VERSION}): update discreet to open it"
+                f"of version {version}, and this one knows {VERSION})",
+                remedy="update discreet to open it",
+                code="unsupported",
             )
 
     def upgrade(self, present: int, wanted: int = VERSION) -> None:
@@ -315,11 +324,14 @@ class Store(ABC):
     def missing(self, expected: str, why: str) -> InvalidArgument:
         """The error where there is no ledger, and none is to be made."""
         return InvalidArgument(
-            name="ledger",
-            expected=expected,
-            given=f"{self.name}, {why}",
-            hint="pass create=True to start one. If there was one, restore it: starting anew "
-            "would forget what was spent",
+            "ledger",
+            expected,
+            f"{self.name}, {why}",
+            hint=Phrase(
+                "pass {create=True} to start one. If there was one, restore it: starting anew "
+                "would forget what was spent"
+            ),
+            code="not-found",
         )
 
     @classmethod
@@ -365,7 +377,7 @@ def _head(connection: sa.Connection) -> Head:
         return Head.from_text(str(text))
     except (ValueError, KeyError, TypeError):
         pass
-    raise LedgerDamaged("the head of the ledger cannot be read: restore the database")
+    raise LedgerDamaged("the head of the ledger cannot be read", remedy="restore the database")
 
 
 # -- no connection survives a fork -----------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Cast, Idiom, InvalidArgument, Phrase
 from discreet.mechanisms.ratio_error import expected_mean_error, mean_error, tail_point
 from discreet.numeric.exact import Number, interval, positive
 from discreet.numeric.numerals import CLAMPED
@@ -255,7 +255,7 @@ def read_weight(weight: Number) -> Fraction:
 def read_column(column: ColumnLike | Typed | None, schema: Schema, *, name: str) -> Typed:
     """A column or row expression, typed."""
     if column is None or isinstance(column, Typed):
-        raise InvalidArgument(name=name, expected="asked once", given="a resolved column")
+        raise InvalidArgument(name, "asked once", "a resolved column")
     return typed(build(column, schema, argument=f"column of {name}"), schema)
 
 
@@ -268,10 +268,14 @@ def read_number(column: ColumnLike | Typed | None, schema: Schema, *, name: str)
         value = as_type(value, Type.REAL)
     if not value.type.is_number:
         raise InvalidArgument(
-            name=f"{name} of {value.words}",
-            expected="a column of numbers",
-            given=str(value.type),
-            hint='count() needs none; text that holds numbers is read by .cast("real")',
+            f"{name} of {value.words}",
+            "a column of numbers",
+            str(value.type),
+            hint=Phrase(
+                "{} needs none; text that holds numbers is read by {}",
+                Idiom.COUNT,
+                Cast("", "real"),
+            ),
         )
     return value
 
@@ -279,19 +283,19 @@ def read_number(column: ColumnLike | Typed | None, schema: Schema, *, name: str)
 def read_bounds(bounds: tuple[Number, Number] | None, *, name: str) -> tuple[Fraction, Fraction]:
     """Check the declared bounds, without which one row could move the answer without limit."""
     if bounds is None:
-        raise InvalidArgument(
-            name="bounds",
-            expected=f"given for {name}, since one row could be of any size",
-            given="nothing",
-            hint="say bounds=(lower, upper) from what you know of the column, not from the data; "
-            "session.release_bounds buys them privately",
+        raise InvalidArgument.missing(
+            "bounds",
+            f"given for {name}, since one row could be of any size",
+            hint=Phrase(
+                "say {} from what you know of the column, not from the data{}",
+                Idiom.BOUNDS,
+                Idiom.BOUGHT_BOUNDS,
+            ),
         )
     lower, upper = interval(bounds, name="bounds")
     if max(abs(lower), abs(upper)) > 10**100 or (upper - lower) * 10**100 < 1:
         raise InvalidArgument(
-            name="bounds",
-            expected="between -1e100 and 1e100, and at least 1e-100 apart",
-            given="others",
+            "bounds", "between -1e100 and 1e100, and at least 1e-100 apart", "others"
         )
     return lower, upper
 
@@ -447,19 +451,17 @@ def read_listed(
     kinds = {literal_type(one) for one in values}
     if len(kinds) != 1 or not kinds <= set(KEY_TYPES):
         raise InvalidArgument(
-            name=name,
-            expected="a list of booleans, integers, texts or dates, all of one type",
-            given=" and ".join(sorted(map(str, kinds))) or "an empty list",
+            name,
+            "a list of booleans, integers, texts or dates, all of one type",
+            " and ".join(sorted(map(str, kinds))) or "an empty list",
             hint="list what can occur: it may not be taken from the data",
         )
     if len(set(values)) != len(values):
-        raise InvalidArgument(name=name, expected="distinct", given="a list with a value twice")
+        raise InvalidArgument(name, "distinct", "a list with a value twice")
     (kind,) = kinds
     value = as_type(value, kind) if value.type is Type.RAW else value
     if value.type is not kind:
-        raise InvalidArgument(
-            name=name, expected=f"of the column's type, {value.type}", given=str(kind)
-        )
+        raise InvalidArgument(name, f"of the column's type, {value.type}", str(kind))
     return value, values
 
 

@@ -142,11 +142,7 @@ class Commonest(Aggregate):
         value = read_column(self.column, schema, name="top_k")
         value, candidates = read_listed(value, self.candidates, name="candidates")
         if self.k > len(candidates):
-            raise InvalidArgument(
-                name="k",
-                expected=f"at most the {len(candidates)} candidates",
-                given=InvalidArgument.describe_parameter(self.k),
-            )
+            raise InvalidArgument.of("k", f"at most the {len(candidates)} candidates", self.k)
         return self.on(value, candidates=candidates)
 
     @property
@@ -207,8 +203,7 @@ def top_k(
     3
     """
     if isinstance(candidates, str) or not isinstance(candidates, Sequence):
-        given = InvalidArgument.describe_parameter(candidates)
-        raise InvalidArgument(name="candidates", expected="a list of values", given=given)
+        raise InvalidArgument.of("candidates", "a list of values", candidates)
     values = taken(candidates, VALUES, name="candidates", what="values", hint="list fewer")
     most = integer(k, name="k", minimum=1)
     check(most, CHOICES, name="k", what="choices", hint="a histogram counts all categories")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.hints import spelled
 from discreet.numeric.exact import Number, number
 from discreet.query.aggregates.aggregate import (
@@ -142,11 +142,13 @@ def histogram(
     """
     if (edges is None) == (categories is None):
         raise InvalidArgument(
-            name="edges or categories",
-            expected="given, and only one of them",
-            given="none" if edges is None else "both",
-            hint="say where the bins are, as in edges=[0, 18, 65]: they may not be taken from the "
-            "data",
+            "edges or categories",
+            "given, and only one of them",
+            "none" if edges is None else "both",
+            hint=Phrase(
+                "say where the bins are, as in {edges=[0, 18, 65]}: they may not be taken from the "
+                "data"
+            ),
         )
     if edges is not None and (isinstance(edges, str) or not isinstance(edges, Iterable)):
         raise _not_edges(InvalidArgument.describe_parameter(edges))
@@ -175,8 +177,8 @@ def _is_number(text: str) -> bool:
 
 def _not_edges(given: str) -> InvalidArgument:
     return InvalidArgument(
-        name="edges",
-        expected="at least two rising numbers of at most 1e100",
-        given=given,
-        hint="as in edges=[0, 18, 65, 120]",
+        "edges",
+        "at least two rising numbers of at most 1e100",
+        given,
+        hint=Phrase("as in {}", Idiom.EDGES),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.hints import spelled
 from discreet.mechanisms.quantiles import Quantiles, choice_scale
 from discreet.numeric import exact
@@ -191,16 +191,16 @@ class Quantile(Aggregate):
         low, high = -int(-lower * scale // 1), int(upper * scale // 1)
         if high - low >= POINTS:
             raise InvalidArgument(
-                name="step",
-                expected=f"large enough for at most {POINTS:,} points between the bounds",
-                given="a smaller one",
+                "step",
+                f"large enough for at most {POINTS:,} points between the bounds",
+                "a smaller one",
             )
         if high <= low:
             raise InvalidArgument(
-                name="bounds",
-                expected="wide enough for two points of the grid",
-                given=f"bounds without two multiples of {round_up(1 / scale):g}",
-                hint="say a smaller step=, or cast the column to real",
+                "bounds",
+                "wide enough for two points of the grid",
+                f"bounds without two multiples of {round_up(1 / scale):g}",
+                hint=Phrase("say a smaller {step=}, or cast the column to real"),
             )
         return Grid(exponent, low, high)
 
@@ -318,9 +318,7 @@ def quantile(
     given = taken(given, PROBABILITIES, name="probability", what="numbers", hint=hint)
     read = tuple(exact.probability(p, name="probability") for p in given)
     if not read or len(set(read)) != len(read):
-        raise InvalidArgument(
-            name="probability", expected="one or several different numbers", given="others"
-        )
+        raise InvalidArgument("probability", "one or several different numbers", "others")
     return Quantile(
         column,
         read,

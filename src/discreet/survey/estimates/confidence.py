@@ -127,10 +127,10 @@ def read_confidence(confidence: Number) -> Fraction:
 def read_about(about: object) -> About:
     """Read what the intervals are about."""
     if about not in get_args(About):
-        raise InvalidArgument(
-            name="about",
-            expected='"population" or "respondents"',
-            given=InvalidArgument.describe_parameter(about),
+        raise InvalidArgument.of(
+            "about",
+            '"population" or "respondents"',
+            about,
             hint="population: those the respondents were drawn from; respondents: these people",
         )
     return about  # type: ignore[return-value]  # one of the two, as just checked

@@ -75,10 +75,10 @@ class Shares(QuestionEstimate):
         places = [place for place, known in enumerate(self.labels) if known == label]
         if not places:
             known = ", ".join(self.labels[:20])
-            raise InvalidArgument(
-                name="label",
-                expected=f"one of {known}" + (", …" if len(self.labels) > 20 else ""),
-                given=InvalidArgument.describe_parameter(label),
+            raise InvalidArgument.of(
+                "label",
+                f"one of {known}" + (", …" if len(self.labels) > 20 else ""),
+                label,
                 hint=meant(str(label), self.labels, '"{}"'),
             )
         at = places[0]

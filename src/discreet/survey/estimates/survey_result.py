@@ -42,10 +42,10 @@ class SurveyResult:
     def __getitem__(self, name: str) -> QuestionEstimate:
         """The estimates for one question."""
         if name not in self.estimates:
-            raise InvalidArgument(
-                name="name",
-                expected="one of " + ", ".join(list(self.estimates)[:20]),
-                given=InvalidArgument.describe_parameter(name),
+            raise InvalidArgument.unknown(
+                "name",
+                list(self.estimates)[:20],
+                name,
                 hint=meant(str(name), self.estimates, '"{}"'),
             )
         return self.estimates[name]
@@ -57,10 +57,10 @@ class SurveyResult:
         """The cross table of two questions."""
         if (first, second) not in self.tables:
             known = ", ".join(f"({a!r}, {b!r})" for a, b in self.tables) or "none"
-            raise InvalidArgument(
-                name="cross",
-                expected=f"a pair that the collector counted: {known}",
-                given=InvalidArgument.describe_parameter(f"{first}, {second}"),
+            raise InvalidArgument.of(
+                "cross",
+                f"a pair that the collector counted: {known}",
+                f"{first}, {second}",
                 hint=f'say so beforehand: Collector(form, cross=[("{first}", "{second}")])',
             )
         return self.tables[first, second]

@@ -80,12 +80,14 @@ class PairTally:
         if shape[0] * shape[1] > _MOST_CELLS:
             raise Refused(
                 f"a cross table of {shape[0]:,} by {shape[1]:,} different reports is too large, "
-                f"{_MOST_CELLS:,} cells are the most: ask one of the questions with fewer options"
+                f"{_MOST_CELLS:,} cells are the most",
+                remedy="ask one of the questions with fewer options",
+                code="too-large",
             )
         if not (self.first.crossable and self.second.crossable):
             raise Refused(
-                "a cross table is about answers to choose from, not about numbers: ask for the "
-                "number as a choice among ranges"
+                "a cross table is about answers to choose from, not about numbers",
+                remedy="ask for the number as a choice among ranges",
             )
         self.counts: Counts = np.zeros(shape, np.int64)
 

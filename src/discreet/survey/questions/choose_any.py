@@ -84,10 +84,10 @@ class ChooseAny(Question):
         self.__dict__["most"] = _read_most(most, len(self.options))
         self.__dict__["mechanism"] = read_mechanism(mechanism, _MECHANISMS)
         if mechanism == "unary" and self.most is None:
-            raise InvalidArgument(
-                name="most",
-                expected="said where the mechanism is unary",
-                given="None",
+            raise InvalidArgument.of(
+                "most",
+                "said where the mechanism is unary",
+                None,
                 hint="its noise grows with the number of ticks a person may make",
             )
         _ = self.randomizer  # a promise that cannot be kept is refused here
@@ -173,11 +173,7 @@ class ChooseAny(Question):
 def _read_ticks(value: object) -> tuple[str, ...]:
     options = read_options(value)
     if isinstance(options, int) or len(options) > MOST_TICKS:
-        raise InvalidArgument(
-            name="options",
-            expected=f"a list of at most {MOST_TICKS:,} texts",
-            given=InvalidArgument.describe_parameter(value),
-        )
+        raise InvalidArgument.of("options", f"a list of at most {MOST_TICKS:,} texts", value)
     return options
 
 
@@ -186,10 +182,10 @@ def _read_most(value: int | None, count: int) -> int | None:
         return None
     most = integer(value, name="most", minimum=1)
     if most > count:
-        raise InvalidArgument(
-            name="most",
-            expected=f"at most {count}, the number of options",
-            given=InvalidArgument.describe_parameter(value),
+        raise InvalidArgument.of(
+            "most",
+            f"at most {count}, the number of options",
+            value,
             hint="leave it out where all of them may be ticked",
         )
     return most

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, Phrase
 from discreet.hints import spelled
 from discreet.lazy import cached_property
 from discreet.numeric.exact import Number
@@ -87,11 +87,11 @@ class ChooseOne(Question):
             options=read_options(options), mechanism=read_mechanism(mechanism, _MECHANISMS)
         )
         if self.truth is not None and mechanism not in ("best", "response"):
-            raise InvalidArgument(
-                name="truth",
-                expected='with mechanism="response", whose chance it is',
-                given=InvalidArgument.describe_parameter(mechanism),
-                hint="say epsilon= for another mechanism",
+            raise InvalidArgument.of(
+                "truth",
+                Phrase('with {mechanism="response"}, whose chance it is'),
+                mechanism,
+                hint=Phrase("say {epsilon=} for another mechanism"),
             )
         _ = self.randomizer  # a promise that cannot be kept is refused here
 

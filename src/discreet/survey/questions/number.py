@@ -214,9 +214,9 @@ def _read_bounds(value: object) -> tuple[Fraction, Fraction]:
     largest = max(abs(lower), abs(upper))
     if largest > _LARGEST or (upper - lower) * 10**6 < largest:
         raise InvalidArgument(
-            name="bounds",
-            expected="at most 10^15 in size, and not closer to each other than a millionth of it",
-            given=f"{plain(lower)} and {plain(upper)}" if largest <= _LARGEST else "larger ones",
+            "bounds",
+            "at most 10^15 in size, and not closer to each other than a millionth of it",
+            f"{plain(lower)} and {plain(upper)}" if largest <= _LARGEST else "larger ones",
             hint="ask for the distance from a round number",
         )
     return lower, upper
@@ -225,11 +225,11 @@ def _read_bounds(value: object) -> tuple[Fraction, Fraction]:
 def _read_step(value: exact.Number, width: Fraction) -> Fraction:
     step = exact.positive(value, name="step")
     if (width / step).denominator != 1 or width / step > MOST_STEPS:
-        raise InvalidArgument(
-            name="step",
-            expected=f"such that the range of {plain(width)} is a whole number of steps, at most "
+        raise InvalidArgument.of(
+            "step",
+            f"such that the range of {plain(width)} is a whole number of steps, at most "
             f"{MOST_STEPS:,} of them",
-            given=InvalidArgument.describe_parameter(value),
+            value,
             hint="leave it out for steps of a millionth of the range",
         )
     return step

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.errors import InvalidArgument
+from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.numeric.exact import Number, integer, positive, probability
@@ -67,11 +67,7 @@ class Question(ABC):
         self.__dict__.update(name=read_name(name), text=read_text(text, name="text"))
         exactly_one(epsilon=epsilon, truth=truth)
         if not isinstance(permanent, bool):
-            raise InvalidArgument(
-                name="permanent",
-                expected="True or False",
-                given=InvalidArgument.describe_parameter(permanent),
-            )
+            raise InvalidArgument.of("permanent", Idiom.TRUTH, permanent)
         self.__dict__.update(
             epsilon=None if epsilon is None else positive(epsilon, name="epsilon"),
             truth=None if truth is None else probability(truth, name="truth"),
@@ -202,9 +198,9 @@ class Question(ABC):
             (row,) = csv.reader([answers], skipinitialspace=True, strict=True)
         except (csv.Error, ValueError):
             raise InvalidArgument(
-                name="options",
-                expected="options with commas between them",
-                given="quotes that do not match",
+                "options",
+                "options with commas between them",
+                "quotes that do not match",
                 hint='an option with a comma is written in quotes, as in "A, B",C',
             ) from None
         return {"options": [answer.strip() for answer in row]}
@@ -247,11 +243,11 @@ def read_name(value: object) -> str:
     """
     named = isinstance(value, str) and _NAME.fullmatch(value) and len(value) <= LONGEST_NAME
     if not named or str(value).lower() in RESERVED:
-        raise InvalidArgument(
-            name="name",
-            expected=f"a letter and then letters, digits or _, at most {LONGEST_NAME} of them, and "
+        raise InvalidArgument.of(
+            "name",
+            f"a letter and then letters, digits or _, at most {LONGEST_NAME} of them, and "
             f"none of {', '.join(RESERVED)}, which every report has already",
-            given=InvalidArgument.describe_parameter(value),
+            value,
             hint='as in "smoker" or "town_2"',
         )
     return str(value)
@@ -261,10 +257,10 @@ def read_text(value: object, *, name: str) -> str:
     """A line of text that is not empty."""
     if isinstance(value, str) and _fits(value):
         return value
-    raise InvalidArgument(
-        name=name,
-        expected=f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it",
-        given=InvalidArgument.describe_parameter(value),
+    raise InvalidArgument.of(
+        name,
+        f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it",
+        value,
         hint=_what_is_wrong(value) if isinstance(value, str) else "write it in quotes",
     )
 
@@ -282,10 +278,10 @@ def check_form(form: Any) -> Any:
     """Refuse what is not a questionnaire, such as reports passed in its place."""
     if hasattr(form, "questions") and hasattr(form, "waves"):
         return form
-    raise InvalidArgument(
-        name="questionnaire",
-        expected="a Questionnaire",
-        given=InvalidArgument.describe_data(form),
+    raise InvalidArgument.of_data(
+        "questionnaire",
+        "a Questionnaire",
+        form,
         hint='it comes first; read one from a file with Questionnaire.from_toml("health.toml")',
     )
 
@@ -298,10 +294,10 @@ def read_options(value: object) -> tuple[str, ...] | int:
     """
     if isinstance(value, str) or not isinstance(value, Iterable):
         if isinstance(value, str) and not value.strip().isdecimal():
-            raise InvalidArgument(
-                name="options",
-                expected="a list of texts, or a number of options",
-                given=InvalidArgument.describe_parameter(value),
+            raise InvalidArgument.of(
+                "options",
+                "a list of texts, or a number of options",
+                value,
                 hint='as in ["north", "south"]',
             )
         count = integer(value, name="options", minimum=2)
@@ -315,9 +311,9 @@ def read_options(value: object) -> tuple[str, ...] | int:
         seen: set[str] = set()
         twice = next(option for option in options if option in seen or seen.add(option))  # type: ignore[func-returns-value]
         raise InvalidArgument(
-            name="options",
-            expected="different from each other",
-            given=f"{InvalidArgument.describe_parameter(twice)} twice",
+            "options",
+            "different from each other",
+            Phrase("{} twice", InvalidArgument.describe_parameter(twice)),
             hint="list each option once",
         )
     return options
@@ -326,9 +322,9 @@ def read_options(value: object) -> tuple[str, ...] | int:
 def _check_count(count: int) -> None:
     if not 2 <= count <= MOST_OPTIONS:
         raise InvalidArgument(
-            name="options",
-            expected=f"between 2 and {MOST_OPTIONS:,} of them",
-            given=f"{count:,}",
+            "options",
+            f"between 2 and {MOST_OPTIONS:,} of them",
+            f"{count:,}",
             hint="a single thing to tick is a yes/no question"
             if count == 1
             else 'as in ["north", "south"]',
@@ -342,11 +338,8 @@ def _fits(text: str) -> bool:
 def read_mechanism(value: object, known: tuple[str, ...]) -> str:
     """Read the name of a mechanism."""
     if value not in known:
-        raise InvalidArgument(
-            name="mechanism",
-            expected="one of " + ", ".join(known),
-            given=InvalidArgument.describe_parameter(value),
-            hint='"best" has the least variance',
+        raise InvalidArgument.unknown(
+            "mechanism", known, value, hint='"best" has the least variance'
         )
     return str(value)
 
@@ -402,7 +395,7 @@ def wrong(expected: str, *, answer: object = None, hint: str = "") -> InvalidArg
     given = "something else"
     if answer is not None:
         given = f"{InvalidArgument.describe_data(answer)} that is not; it is not repeated here"
-    return InvalidArgument(name="answer", expected=expected, given=given, hint=hint)
+    return InvalidArgument("answer", expected, given, hint=hint)
 
 
 def wrong_rows(expected: str, astray: NDArray[np.bool_]) -> InvalidArgument:
@@ -410,7 +403,7 @@ def wrong_rows(expected: str, astray: NDArray[np.bool_]) -> InvalidArgument:
     first, count = int(astray.argmax()), int(astray.sum())
     more = f", and {count - 1:,} more" if count > 1 else ""
     given = f"something else at place {first:,}, counted from 0{more}"
-    return InvalidArgument(name="answer", expected=expected, given=given)
+    return InvalidArgument("answer", expected, given)
 
 
 def named(options: Sequence[str]) -> str:

@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.errors import Idiom
 from discreet.hints import spelled
 from discreet.numeric.exact import Number
 from discreet.survey.questions.question import Question, array_of, looked_up, read_codes, wrong
 from discreet.survey.randomizers.response import Response
 
 _WORDS: Final = {"no": 0, "yes": 1, False: 0, True: 1}
-_EXPECTED: Final = "yes or no (True or False)"
+_EXPECTED: Final = Idiom.YES_OR_NO
 
 
 @dataclass(frozen=True, init=False)

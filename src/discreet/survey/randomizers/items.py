@@ -18,7 +18,7 @@ from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
-from discreet.numeric.exact import Number, positive
+from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.cells import Flags
 from discreet.survey.chances import least_often, most_often
 from discreet.survey.randomizers.randomizer import (
@@ -28,7 +28,6 @@ from discreet.survey.randomizers.randomizer import (
     chosen,
     least_noise,
     ratio_loss,
-    read_categories,
     read_sets,
     true_loss,
     variance_of_share,
@@ -66,7 +65,7 @@ class Items(BitReports):
     least: ClassVar[int] = -1
 
     def __init__(self, *, categories: int, epsilon: Number) -> None:
-        k = read_categories(categories, most=MOST_ITEMS)
+        k = integer(categories, name="categories", minimum=2, maximum=MOST_ITEMS)
         asked = positive(epsilon, name="epsilon")
         drawn = _least_variance(k, asked)
         loss = partial(_loss, drawn)

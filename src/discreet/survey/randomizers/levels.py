@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.errors import InvalidArgument
 from discreet.guarantees import Pure, ResponsePair
 from discreet.inputs import Categories
 from discreet.mechanisms.mechanism import exactly_one
@@ -54,10 +53,7 @@ class Levels(IntegerReports):
         self, *, steps: int, epsilon: Number | None = None, truth: Number | None = None
     ) -> None:
         chosen, given = exactly_one(epsilon=epsilon, truth=truth)
-        m = integer(steps, name="steps", minimum=1)
-        if m > MOST_STEPS:
-            shown = InvalidArgument.describe_parameter(steps)
-            raise InvalidArgument(name="steps", expected=f"at most {MOST_STEPS}", given=shown)
+        m = integer(steps, name="steps", minimum=1, maximum=MOST_STEPS)
         if chosen == "truth":
             # The lecture's q is about yes and no, so it implies two levels.
             q = probability(given, name="truth")

@@ -19,7 +19,7 @@ from discreet.guarantees import LossDistribution
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
-from discreet.numeric.exact import Number, positive
+from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.chances import least_often, most_often, sentence
 from discreet.survey.randomizers.randomizer import (
     GRID,
@@ -27,7 +27,6 @@ from discreet.survey.randomizers.randomizer import (
     exchanged,
     least_noise,
     ratio_loss,
-    read_categories,
     read_integers,
     true_loss,
     variance_of_share,
@@ -70,7 +69,7 @@ class Projective(IntegerReports):
     kind: ClassVar[str] = "projective"
 
     def __init__(self, *, categories: int, epsilon: Number) -> None:
-        k = read_categories(categories, most=MOST_CATEGORIES)
+        k = integer(categories, name="categories", minimum=2, maximum=MOST_CATEGORIES)
         asked = positive(epsilon, name="epsilon")
         space = best_space(k, min(max(float(asked), 1e-9), 50.0))  # beyond, it is the same
         loss = partial(_loss, space)

@@ -20,7 +20,6 @@ from discreet.errors import InternalError, InvalidArgument
 from discreet.guarantees import Guarantee, LossDistribution
 from discreet.inputs import Categories
 from discreet.numeric.balls import ball, certainly_at_most, sharp, upper, upper_fraction
-from discreet.numeric.exact import integer
 from discreet.survey import cells
 from discreet.survey.cells import Cells, Flags
 
@@ -241,10 +240,10 @@ def least_noise(loss: Loss, epsilon: Fraction, *, none: int) -> int:
         else:
             too_little = middle
     if enough == none:
-        raise InvalidArgument(
-            name="epsilon",
-            expected="large enough that some T/2^53 tells answers apart",
-            given=InvalidArgument.describe_parameter(epsilon),
+        raise InvalidArgument.of(
+            "epsilon",
+            "large enough that some T/2^53 tells answers apart",
+            epsilon,
             hint="so little loss means that reports say nothing; take 1e-9 or more",
         )
     return enough
@@ -326,28 +325,26 @@ def _column(values: ArrayLike, bound: int, name: str) -> NDArray[Any]:
     if column.ndim == 1 and column.size == 0:
         return np.empty(0, np.int64)  # an empty list has no useful dtype
     if column.ndim != 1 or column.dtype.kind not in "biu":
-        given = InvalidArgument.describe_data(values)
         expected = f"one column of integers from 0 to {bound - 1}"
-        raise InvalidArgument(name=name, expected=expected, given=given)
+        raise InvalidArgument.of_data(name, expected, values)
     return column
 
 
 def _within(part: NDArray[Any], bound: int, name: str) -> None:
     if not 0 <= part.min() <= part.max() < bound:
         expected = f"integers from 0 to {bound - 1}"
-        raise InvalidArgument(name=name, expected=expected, given="others too")
+        raise InvalidArgument(name, expected, "others too")
 
 
 def read_sets(values: ArrayLike, items: int, most: int) -> NDArray[np.bool_]:
     """Read chosen items, one row per person: bools, at most ``most`` of them true."""
     rows = np.asarray(values)
     if rows.shape[1:] != (items,) or rows.dtype != np.bool_:
-        given = InvalidArgument.describe_data(values)
         expected = f"bools, {items} in a row"
-        raise InvalidArgument(name="truths", expected=expected, given=given)
+        raise InvalidArgument.of_data("truths", expected, values)
     if most < items and rows.size and np.count_nonzero(rows, axis=1).max() > most:
         expected = f"rows with at most {most} items chosen"
-        raise InvalidArgument(name="truths", expected=expected, given="others too")
+        raise InvalidArgument("truths", expected, "others too")
     return rows
 
 
@@ -358,11 +355,10 @@ def count_bits(values: ArrayLike, items: int, *, least: int) -> NDArray[np.int64
     """
     rows = np.asarray(values)
     if rows.shape[1:] != (items,) or rows.dtype.kind not in "biu":
-        given = InvalidArgument.describe_data(values)
-        raise InvalidArgument(name="reports", expected=f"bits, {items} in a row", given=given)
+        raise InvalidArgument.of_data("reports", f"bits, {items} in a row", values)
     if rows.size and not least <= rows.min() <= rows.max() <= 1:
         expected = f"bits from {least} to 1"
-        raise InvalidArgument(name="reports", expected=expected, given="others too")
+        raise InvalidArgument("reports", expected, "others too")
     total = np.zeros((2, items), np.int64)
     at_once = max(1, _AT_ONCE // items)
     for start in range(0, len(rows), at_once):
@@ -393,16 +389,8 @@ def writable(outcomes: int) -> None:
     """Refuse to write down the law of too many outcomes."""
     if outcomes > MOST_OUTCOMES:
         raise InvalidArgument(
-            name="law",
-            expected=f"asked for where there are at most {MOST_OUTCOMES} reports",
-            given=f"{outcomes} of them",
+            "law",
+            f"asked for where there are at most {MOST_OUTCOMES} reports",
+            f"{outcomes} of them",
             hint="look at the same randomizer with fewer categories",
         )
-
-
-def read_categories(categories: int, *, most: int) -> int:
-    k = integer(categories, name="categories", minimum=2)
-    if k > most:
-        given = InvalidArgument.describe_parameter(categories)
-        raise InvalidArgument(name="categories", expected=f"at most {most}", given=given)
-    return k

@@ -16,14 +16,13 @@ from discreet.guarantees import Pure, ResponsePair
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.numeric.exact import Number, positive, probability
+from discreet.numeric.exact import Number, integer, positive, probability
 from discreet.survey.chances import least_often, most_often, sentence
 from discreet.survey.randomizers.randomizer import (
     GRID,
     IntegerReports,
     least_noise,
     ratio_loss,
-    read_categories,
     read_integers,
     true_loss,
     writable,
@@ -62,7 +61,7 @@ class Response(IntegerReports):
         self, *, categories: int, epsilon: Number | None = None, truth: Number | None = None
     ) -> None:
         chosen, given = exactly_one(epsilon=epsilon, truth=truth)
-        k = read_categories(categories, most=MOST_CATEGORIES)
+        k = integer(categories, name="categories", minimum=2, maximum=MOST_CATEGORIES)
         none = GRID // 2 if k == 2 else GRID
         asked = None
         if chosen == "truth":
@@ -158,11 +157,8 @@ def _step_of_truth(q: Fraction, none: int) -> int:
     """⌈none·(1 − q)⌉: an answer that is not used is flipped half the time."""
     step = -((q.numerator - q.denominator) * none // q.denominator)
     if step == none:
-        raise InvalidArgument(
-            name="truth",
-            expected="at least 2^-52",
-            given=InvalidArgument.describe_parameter(q),
-            hint="so little truth means that reports say nothing",
+        raise InvalidArgument.of(
+            "truth", "at least 2^-52", q, hint="so little truth means that reports say nothing"
         )
     return step
 

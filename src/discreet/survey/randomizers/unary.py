@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.errors import InvalidArgument
 from discreet.guarantees import LossDistribution, Pure
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
@@ -27,7 +26,6 @@ from discreet.survey.randomizers.randomizer import (
     chosen,
     exchanged,
     least_noise,
-    read_categories,
     read_integers,
     read_sets,
     sets,
@@ -68,11 +66,8 @@ class Unary(BitReports):
     kind: ClassVar[str] = "unary"
 
     def __init__(self, *, categories: int, epsilon: Number, most: int = 1) -> None:
-        k = read_categories(categories, most=MOST_ITEMS)
-        limit = integer(most, name="most", minimum=1)
-        if limit > k:
-            given = InvalidArgument.describe_parameter(most)
-            raise InvalidArgument(name="most", expected=f"at most {k}", given=given)
+        k = integer(categories, name="categories", minimum=2, maximum=MOST_ITEMS)
+        limit = integer(most, name="most", minimum=1, maximum=k)
         asked = positive(epsilon, name="epsilon")
         loss = partial(_loss, k, limit)
         step = least_noise(loss, asked, none=GRID // 2)
