@@ -348,10 +348,13 @@ HARD = [
     pytest.param(
         [Failing(GDP(1), "1e-6").group(2).repeat(2), LaplacePair(1)], marks=pytest.mark.long
     ),
-    [LossDistribution.from_laws([0.6, 0.4], [0.4, 0.6]).group(3).repeat(5), Pure(1)],
-    pytest.param(
-        [LossDistribution.from_laws([0.6, 0.4], [0.4, 0.6]).group(3).repeat(20), Pure(1)],
-        marks=pytest.mark.long,
+    [LossDistribution.from_laws([0.6, 0.4], [0.4, 0.6]).group(3).repeat(2), Pure(1)],
+    *(
+        pytest.param(
+            [LossDistribution.from_laws([0.6, 0.4], [0.4, 0.6]).group(3).repeat(times), Pure(1)],
+            marks=pytest.mark.long,
+        )
+        for times in (5, 20)
     ),
     [LossDistribution.from_laws([0.5, 0.499, 0.001], [0.5, 0.5, 0]), LaplacePair(1)],
 ]

@@ -23,7 +23,7 @@ from tests.fuzz.world import world
 from .sources import people
 from .test_document import QUESTIONS, base
 
-DRAWN = 300
+DRAWN = 200
 DISCOVERED = {"epsilon": 1, "delta": "1e-6"}
 
 
