@@ -341,7 +341,7 @@ class Bounded(Aggregate):
     @classmethod
     def flags(cls) -> tuple[Flag, ...]:
         """A column and its bounds."""
-        return (bounds_flag(cls.kind, f"The {cls.noun}.", cls.of),)
+        return (bounds_flag(cls.kind.replace(" ", "-"), f"The {cls.noun}.", cls.of),)
 
     @property
     def words(self) -> str:
