@@ -112,8 +112,8 @@ def test_a_copy_is_the_scorer_itself_so_nested_searches_share_the_budget() -> No
 
 
 def test_other_scores_in_frames_and_sparse_matrices() -> None:
-    pandas = pytest.importorskip("pandas")
-    scipy_sparse = pytest.importorskip("scipy.sparse")
+    import pandas
+    import scipy.sparse as scipy_sparse
 
     def near(model: Step, X, y) -> np.ndarray:
         first = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
@@ -143,7 +143,8 @@ def test_mistakes_are_refused_before_the_holdout_is_asked() -> None:
 
 def test_models_of_other_columns_are_refused_before_the_holdout_is_asked() -> None:
     """Catches a broken pipeline that looks like a bad model: every row would count as 0."""
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     scoring = Scorer(np.hstack([X, X]), Y, queries=9, hits=1, private=False)
     with pytest.raises(InvalidArgument, match="the columns that the holdout has"):
         scoring(Step(), X, Y)

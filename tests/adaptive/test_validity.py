@@ -4,6 +4,7 @@ import itertools
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -112,7 +113,7 @@ def test_the_drift_is_never_below_the_least_over_all_u_and_never_above_one(mu, b
 @pytest.mark.parametrize("queries", [1, 7, 1000])
 def test_the_largest_of_many_against_mpmath(shape, queries):
     """Would catch a wrong tail, a wrong power, a cut-off that is too near, rounding down."""
-    mp = pytest.importorskip("mpmath").mp.clone()
+    mp = mpmath.mp.clone()
     mp.dps = 40
     s = mp.mpf(2)
 
