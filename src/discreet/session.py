@@ -24,7 +24,7 @@ import numpy as np
 from discreet.auditor.recorder import current
 from discreet.errors import EngineError, Idiom, InvalidArgument, Phrase, Refused, RelationMismatch
 from discreet.guarantees import Guarantee
-from discreet.guarantees.filters import Charge, Filter, in_words, price
+from discreet.guarantees.filters import Cost, Filter, in_words, price
 from discreet.guarantees.notion import Notion
 from discreet.hints import spelled, unknown
 from discreet.ledger import Budget, Cap, Claim, Entry, History, MemoryBudget
@@ -501,9 +501,8 @@ def _account_in_words(account: Filter, plan: Plan, name: str) -> str:
     charge = price(kind, plan.guarantee, 0)
     fits = _times(account, charge)
     part = charge.amount / account.limit.amount
-    words = in_words(kind, charge.amount, charge.slack)
     whose = f" to the {name}" if name else ""
-    cost = f"Cost{whose}: {words} ({short(100 * float(part))} % of all)"
+    cost = f"Cost{whose}: {charge.words} ({short(100 * float(part))} % of all)"
     spent = in_words(kind, account.total, account.spent_slack)
     limit = in_words(kind, account.limit.amount, account.slack)
     so_far = f"{spent} of {limit} is spent"
@@ -519,7 +518,7 @@ def planning_account(caps: Sequence[NamedFilter]) -> Filter:
     return next((c.filter for c in caps if not c.filter.limit.gaussian), caps[0].filter)
 
 
-def _times(account: Filter, charge: Charge) -> int:
+def _times(account: Filter, charge: Cost) -> int:
     """How many such charges fit."""
     rooms = [(account.limit.amount - account.total, charge.amount)]
     rooms += [(account.slack - account.spent_slack, charge.slack)]

@@ -175,8 +175,8 @@ ACCOUNTS = (
     Mutant(
         id="memory-charge-forgotten",
         file="ledger/budget.py",
-        old="            self._account = account.add(cost)\n",
-        new="            account.add(cost)\n",
+        old="            self._account = account.add(cost.amount, cost.slack)\n",
+        new="            account.add(cost.amount, cost.slack)\n",
         kind="count forgotten",
         harm="each answer fits the budget, and all of them together are never counted",
         tests=("tests/session/test_session.py::test_the_charge_comes_before_the_data",),
@@ -382,8 +382,8 @@ ACCOUNTS = (
     Mutant(
         id="ledger-sum-of-equal-charges",
         file="ledger/account.py",
-        old="Charge(one.amount * times, one.slack * times))",
-        new="Charge(one.amount, one.slack))",
+        old="self._added(account, amount * times, slack * times)",
+        new="self._added(account, amount, slack)",
         kind="count forgotten",
         harm="after opening, a hundred equal charges count as one",
         tests=("tests/ledger/test_charges.py::test_sums_of_long_fractions_are_those_of_a_filter",),
@@ -391,8 +391,8 @@ ACCOUNTS = (
     Mutant(
         id="ledger-negative-charge",
         file="ledger/account.py",
-        old="    if cost.amount < 0 or cost.slack < 0 or not (cost.amount or cost.slack):",
-        new="    if not (cost.amount or cost.slack):",
+        old="    if min(amounts) < 0 or not any(amounts):",
+        new="    if not any(amounts):",
         kind="sign",
         harm="a charge below zero gives budget back",
         tests=(f"{STATE}::test_nonsense_is_damage_and_says_where",),

@@ -395,8 +395,8 @@ GUARANTEES = (
     Mutant(
         id="filter-slack-not-added",
         file="guarantees/filters.py",
-        old="            failing = sum_up(failing, charge.slack)\n",
-        new="            failing = charge.slack.as_integer_ratio()\n",
+        old="            failing = sum_up(failing, slack)\n",
+        new="            failing = slack.as_integer_ratio()\n",
         kind="count forgotten",
         harm="of all failures only the last one counts",
         tests=("tests/attacks/test_d_accounting.py::test_d1_failures_add_up",),

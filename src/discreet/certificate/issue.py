@@ -15,7 +15,8 @@ from discreet.auditor.certificate.verification import content, in_words, message
 from discreet.certificate.certificate import FORMAT, VERSION, Certificate
 from discreet.errors import InvalidArgument, Refused, one_line
 from discreet.guarantees import Guarantee, Pure
-from discreet.ledger.history import Cost, Entry
+from discreet.guarantees.filters import Cost
+from discreet.ledger.history import Entry
 from discreet.neighbors import protects
 from discreet.numeric import canonical
 from discreet.numeric.numerals import short

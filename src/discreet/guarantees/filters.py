@@ -23,6 +23,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from discreet.errors import BudgetExceeded, Idiom, InvalidArgument, Refused
 from discreet.guarantees.approx import read_slack, without_slack
@@ -121,35 +122,36 @@ spent, so ε = 0.3 is left
     def charge(self, cost: Guarantee, *, slack: Number = 0) -> Filter:
         """The account after this ``cost``, any guarantee, and ``slack`` more δ₀, 0 if left out;
         refused if either cap would be exceeded."""
-        return self.add(self.price(cost, slack=slack))
+        priced = self.price(cost, slack=slack)
+        return self.add(priced.amount, priced.slack)
 
-    def add(self, charge: Charge) -> Filter:
-        """The account after a charge that is priced already, by this account's `price`."""
+    def add(self, amount: Fraction, slack: Fraction) -> Filter:
+        """The account after a cost that is priced already, by this account's `price`."""
         total, failing = self._sums
-        total = sum_up(total, charge.amount)
-        if charge.slack:
-            failing = sum_up(failing, charge.slack)
+        total = sum_up(total, amount)
+        if slack:
+            failing = sum_up(failing, slack)
         cap, allowed = self._caps
         # a/b > c/d, in integers
         if (
             total[0] * cap[1] > cap[0] * total[1]
             or failing[0] * allowed[1] > allowed[0] * failing[1]
         ):
-            raise self._exceeded(charge)
+            raise self._exceeded(amount, slack)
         following = object.__new__(Filter)
         return following._become(self.limit, self.slack, (total, failing), self._caps)
 
-    def price(self, cost: Guarantee, *, slack: Number = 0) -> Charge:
+    def price(self, cost: Guarantee, *, slack: Number = 0) -> Cost:
         """What this ``cost``, and ``slack`` more δ₀, takes from this account, whatever is spent."""
-        charge = price(type(self.limit), cost, slack)
-        if charge.slack and not self.slack:
+        priced = price(type(self.limit), cost, slack)
+        if priced.slack and not self.slack:
             raise Refused(
-                f"this cost fails outright with probability δ₀ = {plain(charge.slack)}, and the "
+                f"this cost fails outright with probability δ₀ = {plain(priced.slack)}, and the "
                 f"account has no slack for it",
                 remedy=Idiom.CAP_WITH_SLACK,
                 code="notion-mismatch",
             )
-        return charge
+        return priced
 
     def remaining(self, cost: Guarantee, *, slack: Number = 0) -> int:
         """How many more charges of this ``cost`` and ``slack`` fit.
@@ -158,20 +160,20 @@ spent, so ε = 0.3 is left
         >>> Filter(limit=GDP(mu=1)).charge(GDP(mu="1/2")).remaining(GDP(mu="1/10"))
         75
         """
-        charge = self.price(cost, slack=slack)
+        priced = self.price(cost, slack=slack)
         try:
             first = self.charge(cost, slack=slack)
         except BudgetExceeded:
             return 0
         # From the second one on, sums of this charge are exact: see `sum_up`.
-        rooms = [(read_cap(self.limit) - first.total, charge.amount)]
-        rooms += [(self.slack - first.spent_slack, charge.slack)]
+        rooms = [(read_cap(self.limit) - first.total, priced.amount)]
+        rooms += [(self.slack - first.spent_slack, priced.slack)]
         return 1 + min(room // size for room, size in rooms if size)
 
-    def _exceeded(self, charge: Charge) -> BudgetExceeded:
+    def _exceeded(self, amount: Fraction, slack: Fraction) -> BudgetExceeded:
         kind = type(self.limit)
         return BudgetExceeded(
-            requested=in_words(kind, charge.amount, charge.slack),
+            requested=in_words(kind, amount, slack),
             spent=in_words(kind, self.total, self.spent_slack),
             limit=in_words(kind, read_cap(self.limit), self.slack),
             left=in_words(kind, read_cap(self.limit) - self.total, self.slack - self.spent_slack),
@@ -275,45 +277,54 @@ def in_words(kind: type[Notion], total: Fraction, slack: Fraction) -> str:
 _SHORT = "at most 64 bits above and 64 below the stroke"
 
 _MOST_SEEN = 1024
-_SEEN: dict[tuple[type[Notion], int, int], tuple[Charge, Guarantee, Number]] = {}
+_SEEN: dict[tuple[type[Notion], int, int], tuple[Cost, Guarantee, Number]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """The two numbers that are added up, exact: ε, ρ or μ², and δ₀."""
+class Cost(NamedTuple):
+    """What one account is charged: the two numbers that are added up, exact."""
 
-    amount: Fraction
-    slack: Fraction
+    account: str  #: its name; empty where only the notion matters
+    notion: type[Notion]
+    amount: Fraction  #: ε, ρ or μ²
+    slack: Fraction  #: δ₀
+
+    @property
+    def words(self) -> str:
+        """The amount, without the name of the account."""
+        return in_words(self.notion, self.amount, self.slack)
+
+    def __str__(self) -> str:
+        return f"{self.words} of {self.account}"
 
 
-def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
+def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Cost:
     """What this cost, and this much more slack, is in an account of that kind.
 
     >>> from discreet.guarantees import GDP
-    >>> price(ZCDP, GDP(mu="1/3"), slack=0)
-    Charge(amount=Fraction(1, 18), slack=Fraction(0, 1))
+    >>> price(ZCDP, GDP(mu="1/3"), slack=0).words
+    'ρ = 1/18'
     """
     # Hashing fractions takes longer than adding them, so objects are recognized by their
     # addresses; they are stored with the price, so that no address is used again.
     key = (kind, id(cost), id(slack))
     if seen := _SEEN.get(key):
         return seen[0]
-    charge = _priced_with_slack(kind, cost, slack)
+    priced = _priced_with_slack(kind, cost, slack)
     if cost.small:
         if len(_SEEN) >= _MOST_SEEN:
             _SEEN.clear()
-        _SEEN[key] = (charge, cost, slack)
-    return charge
+        _SEEN[key] = (priced, cost, slack)
+    return priced
 
 
-def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Charge:
+def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Cost:
     if not isinstance(cost, Guarantee):
         raise InvalidArgument.of("cost", "a guarantee", cost, hint="such as mechanism.guarantee")
-    charge = (_priced if cost.small else _priced.__wrapped__)(kind, cost)
+    amount, failing = (_priced if cost.small else _priced.__wrapped__)(kind, cost)
     extra = _short_slack(unit_interval(slack, name="slack"))
-    charge = Charge(charge.amount, _short_slack(short_up(charge.slack + extra)))
-    if charge.amount or charge.slack:
-        return charge
+    failing = _short_slack(short_up(failing + extra))
+    if amount or failing:
+        return Cost("", kind, amount, failing)
     raise InvalidArgument(
         "cost",
         "above 0",
@@ -323,15 +334,15 @@ def _priced_with_slack(kind: type[Notion], cost: Guarantee, slack: Number) -> Ch
 
 
 @lru_cache(maxsize=1024)
-def _priced(kind: type[Notion], cost: Guarantee) -> Charge:
+def _priced(kind: type[Notion], cost: Guarantee) -> tuple[Fraction, Fraction]:
     if isinstance(cost, Least):
         # Each fact is true, so any may be charged: the one with least slack, then least cost.
-        charges = proved(lambda fact: _priced.__wrapped__(kind, fact), cost.facts)
-        return min(charges, key=lambda charge: (charge.slack, charge.amount))
+        prices = proved(lambda fact: _priced.__wrapped__(kind, fact), cost.facts)
+        return min(prices, key=lambda price: (price[1], price[0]))
     part, failing = cost._split
     if cost._point is not None:  # as typed
-        return Charge(_amount(kind, part, typed=True), _short_slack(failing))
-    return Charge(_amount(kind, part, typed=part is cost), short_up(failing))
+        return _amount(kind, part, typed=True), _short_slack(failing)
+    return _amount(kind, part, typed=part is cost), short_up(failing)
 
 
 def _short_slack(slack: Fraction) -> Fraction:

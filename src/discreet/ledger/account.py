@@ -17,7 +17,7 @@ from math import lcm
 from typing import Any, NamedTuple
 
 from discreet.errors import BudgetExceeded, LedgerDamaged
-from discreet.guarantees.filters import Charge, Filter, in_words
+from discreet.guarantees.filters import Filter, in_words
 from discreet.guarantees.notion import Budget
 from discreet.ledger.budget import Cap
 from discreet.ledger.record import START, Row, damaged, read_record
@@ -67,27 +67,27 @@ class AccountState:
         self.charges += 1
 
     def _note_first(self, key: tuple[str, str]) -> None:
-        charge = charge_of(*key)
-        self._common = lcm(self._common, charge.amount.denominator, charge.slack.denominator)
+        amount, slack = amounts_of(*key)
+        self._common = lcm(self._common, amount.denominator, slack.denominator)
         if self._common.bit_length() <= EXACT_BITS:
             self._waiting[key] = 1
             return
         self.settle()
         self._common = 1 << EXACT_BITS  # from now on, one by one
-        self._filter = self._added(self._filter, charge)
+        self._filter = self._added(self._filter, amount, slack)
 
     def settle(self) -> None:
         """Add up what was read and check it against the cap; if that fails, nothing changes."""
         account = self._filter
-        for (amount, slack), times in self._waiting.items():
-            one = charge_of(amount, slack)
-            account = self._added(account, Charge(one.amount * times, one.slack * times))
+        for key, times in self._waiting.items():
+            amount, slack = amounts_of(*key)
+            account = self._added(account, amount * times, slack * times)
         self._filter, self._waiting = account, {}
 
-    def _added(self, account: Filter | None, charge: Charge) -> Filter:
+    def _added(self, account: Filter | None, amount: Fraction, slack: Fraction) -> Filter:
         assert account is not None
         try:
-            return account.add(charge)
+            return account.add(amount, slack)
         except BudgetExceeded:
             pass
         raise LedgerDamaged(
@@ -98,12 +98,12 @@ class AccountState:
 
 
 @lru_cache(maxsize=4096)
-def charge_of(amount: str, slack: str) -> Charge:
-    """A charge as the journal writes it."""
-    cost = Charge(Fraction(amount), Fraction(slack))
-    if cost.amount < 0 or cost.slack < 0 or not (cost.amount or cost.slack):
+def amounts_of(amount: str, slack: str) -> tuple[Fraction, Fraction]:
+    """The two numbers of a charge as the journal writes them."""
+    amounts = Fraction(amount), Fraction(slack)
+    if min(amounts) < 0 or not any(amounts):
         raise ValueError("a charge is above 0")
-    return cost
+    return amounts
 
 
 # -- all accounts: what the journal adds up to -----------------------------------------------------

@@ -15,7 +15,7 @@ from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee
 from discreet.guarantees.filters import Filter
 from discreet.guarantees.notion import Budget, Notion, plain
-from discreet.ledger.history import Claim, Cost, Entry, History, NamedFilter, already_used
+from discreet.ledger.history import Claim, Entry, History, NamedFilter, already_used
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number, probability
@@ -154,8 +154,8 @@ class MemoryBudget:
             name, account = self.caps[0]
             if claim.key in self._keys:
                 raise already_used(claim.key)
-            cost = account.price(claim.guarantee)
-            self._account = account.add(cost)
+            cost = account.price(claim.guarantee)._replace(account=name)
+            self._account = account.add(cost.amount, cost.slack)
             entry = Entry(
                 number=len(self._entries) + 1,
                 time=datetime.now(UTC),
@@ -163,7 +163,7 @@ class MemoryBudget:
                 analyst=self.analyst,
                 relation=self._relation,
                 unit=self._unit,
-                costs=(Cost(name, type(account.limit), cost.amount, cost.slack),),
+                costs=(cost,),
                 hash=None,
                 **claim.told,
             )

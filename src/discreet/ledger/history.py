@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 from math import inf
 from typing import Any, NamedTuple, overload
 
 from discreet.errors import InvalidArgument, Refused, RelationMismatch, one_line
 from discreet.guarantees import Guarantee, Pure, compose
-from discreet.guarantees.filters import Filter, in_words
-from discreet.guarantees.notion import Notion
+from discreet.guarantees.filters import Cost, Filter
 from discreet.neighbors import Relation
 from discreet.numeric import canonical
 from discreet.numeric.exact import Number
@@ -35,23 +33,6 @@ class Claim:
     def told(self) -> dict[str, Any]:
         """What an entry says of it: all but the key."""
         return {name: value for name, value in vars(self).items() if name != "key"}
-
-
-class Cost(NamedTuple):
-    """What one account was charged: ε, ρ or μ², and δ₀."""
-
-    account: str
-    notion: type[Notion]
-    amount: Fraction
-    slack: Fraction
-
-    @property
-    def words(self) -> str:
-        """The amount, without the name of the account."""
-        return in_words(self.notion, self.amount, self.slack)
-
-    def __str__(self) -> str:
-        return f"{self.words} of {self.account}"
 
 
 @dataclass(frozen=True)

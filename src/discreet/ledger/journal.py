@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from discreet import signing
 from discreet.errors import BudgetExceeded, LedgerDamaged, Phrase, Refused, one_line
 from discreet.guarantees import Guarantee
-from discreet.guarantees.filters import Charge, price
-from discreet.ledger.account import AccountState, LedgerState, charge_of
+from discreet.guarantees.filters import Cost, price
+from discreet.ledger.account import AccountState, LedgerState, amounts_of
 from discreet.ledger.budget import Cap
 from discreet.ledger.head import Head
-from discreet.ledger.history import Claim, Cost, Entry, History, NamedFilter, already_used
+from discreet.ledger.history import Claim, Entry, History, NamedFilter, already_used
 from discreet.ledger.record import Record, damaged, digest_of, token_of
 from discreet.numeric import canonical
 
@@ -254,9 +254,9 @@ def entry_of(row: Row, state: LedgerState, claim: Claim | None = None) -> Entry:
     analyst = fields["analyst"]
     costs = []
     for number, amount, slack in fields["charges"]:
-        account, price = state.accounts[number], charge_of(amount, slack)
+        account = state.accounts[number]
         assert account.cap is not None
-        costs.append(Cost(account.words, type(account.cap.limit), price.amount, price.slack))
+        costs.append(Cost(account.words, type(account.cap.limit), *amounts_of(amount, slack)))
     dataset = state.accounts[fields["dataset"]]
     return Entry(
         number=row[0],
@@ -291,10 +291,10 @@ def _detail(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _fits(account: AccountState, price: Charge) -> None:
+def _fits(account: AccountState, price: Cost) -> None:
     assert account.filter is not None and account.cap is not None
     try:
-        account.filter.add(price)
+        account.filter.add(price.amount, price.slack)
     except BudgetExceeded as error:
         cap = f"the cap of {account.words}"
         if account.cap.budget != account.cap.limit:

@@ -18,7 +18,7 @@ from typing import Any
 
 from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import ZCDP, Guarantee, compose
-from discreet.guarantees.filters import Charge, Filter, price
+from discreet.guarantees.filters import Cost, Filter, price
 from discreet.guarantees.notion import Notion
 from discreet.lazy import cached_property
 from discreet.numeric.exact import Number, integer, positive_float, probability
@@ -140,7 +140,7 @@ class Plan:
         slack = self.account.slack - self.account.spent_slack
         return charge.amount <= room and charge.slack <= slack
 
-    def _charge(self, account: Filter) -> Charge:
+    def _charge(self, account: Filter) -> Cost:
         return price(type(account.limit), self.guarantee, 0)
 
 
