@@ -162,6 +162,14 @@ def test_without_a_ledger_nothing_is_released_unless_said(run: Run) -> None:
         assert run(*COUNT, *pointless).code == 2
 
 
+def test_a_cap_without_a_ledger_says_what_is_left(run: Run) -> None:
+    """Catches advice that asks where the ledger is, when there is none."""
+    ended = run(*COUNT, "--budget-epsilon", "0.5", "--json")
+    assert ended.code == 4
+    assert ended.error["left"] == "ε = 0.5"
+    assert ended.error["remedy"] == "ask for less"
+
+
 def test_a_ledger_can_be_made_on_the_way(run: Run) -> None:
     """--create needs the cap, and a second run goes on with what is there."""
     asked = ("release", "people.csv", "--count", "--epsilon", "1", "--ledger", "new.ledger")

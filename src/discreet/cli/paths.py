@@ -125,9 +125,9 @@ def check_ledger_place(ledger: str) -> None:
     _check_is_ledger(ledger)
 
 
-def ledger_in_a_command(ledger: str) -> str:
+def ledger_in_a_command(ledger: str | None) -> str:
     """How a ledger is written in a suggested command; an address may hold a password."""
-    return shlex.quote(ledger) if ledger_files(ledger) else "LEDGER"
+    return shlex.quote(ledger) if ledger and ledger_files(ledger) else "LEDGER"
 
 
 def _store(ledger: str) -> type[Store]:

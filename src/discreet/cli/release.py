@@ -335,9 +335,8 @@ class AccountOptions:
         try:
             yield
         except BudgetExceeded as error:
-            shown = (
-                f": discreet ledger show {ledger_in_a_command(self.ledger or '')} says who spent it"
-            )
+            place = ledger_in_a_command(None if self.no_ledger else self.ledger)
+            shown = f": discreet ledger show {place} says who spent it"
             error.add_note(f"ask for less{'' if self.no_ledger else shown}")
             raise
 
