@@ -23,12 +23,11 @@ import glob
 import operator
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.cli.failures import called
 from discreet.engines.files import no_such_file
 from discreet.errors import InvalidArgument
 from discreet.query.aggregates.aggregate import Aggregate, Flag
@@ -94,10 +93,9 @@ def _read_value(text: str, kind: Type) -> Any:
             return {"true": True, "false": False}.get(text.lower())
         case Type.DATE | Type.TIMESTAMP:
             reader = datetime.date if kind is Type.DATE else datetime.datetime
-            try:
+            with suppress(ValueError):
                 return reader.fromisoformat(text)
-            except ValueError:
-                return None
+            return None
     return text
 
 
@@ -109,7 +107,7 @@ _TOKEN: Final = re.compile(
     r"|'(?P<single>(?:[^']|'')*)'|\"(?P<double>(?:[^\"]|\"\")*)\"|`(?P<back>[^`]*)`"
     r"|(?P<word>[^\s=!<>()\[\],'\"`]+))"
 )
-_COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
+_COMPARE: Final[dict[str, Callable[[Any, Any], Cell]]] = {
     "==": operator.eq,
     "=": operator.eq,
     "!=": operator.ne,
@@ -119,6 +117,7 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_QUOTES: Final = {"single": "'", "double": '"', "back": "`"}
 _LONGEST, _DEEPEST = 4_000, 50
 _SHAPE = "a condition such as age >= 18, city == 'A' or city in ('A', 'B')"
 
@@ -146,7 +145,8 @@ class _ConditionReader:
     def whole(self) -> Cell:
         made = self._condition()
         if self._kind() != "end":
-            raise self._refused(f"what stands after {self._before()} is not understood")
+            before = self._tokens[self._place - 1][1][:20]
+            raise self._refused(f'what stands after "{before}" is not understood')
         return made
 
     # -- the grammar -------------------------------------------------------------------------------
@@ -171,9 +171,9 @@ class _ConditionReader:
         negated = False
         while self._takes("not"):
             negated = not negated
-        if self._takes_sign("("):
+        if self._takes("("):
             made = self._condition()
-            if not self._takes_sign(")"):
+            if not self._takes(")"):
                 raise self._refused('a ")" is missing')
         else:
             made = self._comparison()
@@ -193,25 +193,23 @@ class _ConditionReader:
         if self._takes("in"):
             listed = cell.is_in(self._values(column))
             return ~listed if negated else listed
-        if not negated and self._ends():
+        if not negated and (self._kind() == "end" or self._comes("and", "or", ")")):
             if column is not Type.BOOLEAN:  # cells of a CSV file have no type until they are used
                 raise self._refused(f'if "{name}" holds true and false, say {name} == true')
-            alone: Cell = operator.eq(cell, True)
-            return alone
+            return _COMPARE["="](cell, True)
         kind, sign = self._next()
         if negated or kind != "sign" or sign not in _COMPARE:
             raise self._refused("after the column comes ==, !=, <, <=, >, >=, in or is")
-        made: Cell = _COMPARE[sign](cell, self._value(column))
-        return made
+        return _COMPARE[sign](cell, self._value(column))
 
     def _values(self, column: Type) -> list[Any]:
         closing = {"(": ")", "[": "]"}.get(self._next()[1], "")
         if not closing:
             raise self._refused('"in" is followed by a list such as (1, 2)')
         values = [self._value(column)]
-        while self._takes_sign(","):
+        while self._takes(","):
             values.append(self._value(column))
-        if not self._takes_sign(closing):
+        if not self._takes(closing):
             raise self._refused(f'a "{closing}" is missing')
         return values
 
@@ -239,19 +237,11 @@ class _ConditionReader:
             if found is None:
                 raise self._refused("a quote is opened and not closed, or a sign is unknown")
             kind, part = str(found.lastgroup), found[str(found.lastgroup)]
-            mark = {"single": "'", "double": '"'}.get(kind, "")
-            quoted = kind in ("single", "double", "back")
-            part = part.replace(mark * 2, mark) if mark else part
-            tokens.append(("quoted" if quoted else kind, part))
+            if (mark := _QUOTES.get(kind)) is not None:
+                kind, part = "quoted", part.replace(mark * 2, mark)
+            tokens.append((kind, part))
             place = found.end()
         return tokens
-
-    def _ends(self) -> bool:
-        """Does the comparison end here, with the column alone?"""
-        if self._kind() == "end":
-            return True
-        kind, part = self._tokens[self._place]
-        return (kind, part.lower()) in (("word", "and"), ("word", "or"), ("sign", ")"))
 
     def _kind(self) -> str:
         return self._tokens[self._place][0] if self._place < len(self._tokens) else "end"
@@ -262,19 +252,15 @@ class _ConditionReader:
         self._place += 1
         return self._tokens[self._place - 1]
 
-    def _takes(self, word: str) -> bool:
-        return self._takes_if("word", word)
+    def _comes(self, *parts: str) -> bool:
+        """Is the next token one of these words and signs?"""
+        plain = self._kind() in ("word", "sign")
+        return plain and self._tokens[self._place][1].lower() in parts
 
-    def _takes_sign(self, sign: str) -> bool:
-        return self._takes_if("sign", sign)
-
-    def _takes_if(self, kind: str, part: str) -> bool:
-        found = self._kind() == kind and self._tokens[self._place][1].lower() == part
+    def _takes(self, part: str) -> bool:
+        found = self._comes(part)
         self._place += found
         return found
-
-    def _before(self) -> str:
-        return f'"{self._tokens[self._place - 1][1][:20]}"'
 
     def _refused(self, hint: str) -> InvalidArgument:
         return InvalidArgument.of("--where", _SHAPE, self._text, hint=hint)
@@ -287,10 +273,8 @@ def _bare(word: str) -> Any:
     if REAL.fullmatch(word):
         return float(word)
     for reader in (datetime.date, datetime.datetime):
-        try:
+        with suppress(ValueError):
             return reader.fromisoformat(word)
-        except ValueError:
-            continue
     return {"true": True, "false": False}.get(word.lower())
 
 
@@ -333,8 +317,7 @@ def asked(flag: Flag, text: str, schema: Schema) -> Named:
     except InvalidArgument as error:
         if "--" in error.name:
             raise
-        with called(about):
-            raise
+        raise error.about(about) from None
     return name or unnamed, made
 
 
@@ -349,14 +332,12 @@ class AskedText:
 
     @property
     def kind(self) -> Type:
-        """The type of the column."""
         return self.schema.field(self.column, argument=f"the column of --{self.flag.option}").type
 
     def __getitem__(self, part: str) -> str:
         return self.parts[part]
 
     def items(self, part: str) -> list[str]:
-        """The items of a list with commas."""
         return listed(self.parts[part], option=f"--{self.flag.option}")
 
     def values(self, part: str) -> list[Any]:
@@ -392,7 +373,6 @@ _OTHERS: Final = {",": ",", ";": "';'", "\t": "tab", "|": "'|'"}
 
 
 def check_data(data: str) -> None:
-    """Refuse a file that does not exist."""
     if not Path(data).exists() and not glob.has_magic(data):
         raise InvalidArgument(
             "DATA",
