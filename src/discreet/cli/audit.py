@@ -7,24 +7,23 @@ run. Errors it raises are reported only by class and line, as their messages may
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib
 import importlib.util
 import json
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from typer import Exit
 
 from discreet.cli import failures
 from discreet.cli.failures import called
-from discreet.cli.options import Text, argument, flag, flat, option
+from discreet.cli.options import Text, argument, flag, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
 from discreet.errors import DiscreetError, InvalidArgument, Phrase, one_line
@@ -33,7 +32,6 @@ from discreet.plot import check_installed
 
 if TYPE_CHECKING:
     from discreet.auditor.finding import Finding
-    from discreet.auditor.subject import Subject
     from discreet.auditor.verify import Verification
     from discreet.guarantees import Guarantee
 
@@ -45,8 +43,7 @@ _SHOWN = 12  # names of a module
 _HOW = "as in survey.py:answer, or package.module:answer"
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(NamedTuple):
     """An object of a module, and the module, in which names given alone are looked up."""
 
     module: Any
@@ -169,14 +166,12 @@ def _module(place: str, *, option: str) -> Any:
     is_file = place.endswith(".py")
     if is_file and not Path(place).is_file():
         raise InvalidArgument.of(option, "a file that is there", place, hint=_HOW)
-    folders = [str(Path.cwd())]
-    if is_file:
-        folders.insert(0, str(Path(place).resolve().parent))
-    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+    folders = [*([Path(place).resolve().parent] if is_file else []), Path.cwd()]
+    sys.path[:0] = [folder for folder in map(str, folders) if folder not in sys.path]
     try:
         return _loaded(Path(place)) if is_file else importlib.import_module(place)
     except (Exception, SystemExit) as error:
-        missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
         unknown = missing is not None and f"{place}.".startswith(f"{missing}.")
         raise InvalidArgument(
             option,
@@ -269,9 +264,7 @@ def claim_of(text: str) -> Guarantee:
     kind: Any = next((kind for kind in kinds if kind.fields.keys() == given.keys()), None)
     if kind is None:
         raise _unreadable(text)
-    with ExitStack() as told:
-        for name in given:
-            told.enter_context(called(f"the {name} of --claim", name))
+    with called({name: f"the {name} of --claim" for name in given}):
         return kind(**given)  # type: ignore[no-any-return]
 
 
@@ -359,7 +352,6 @@ class Audited:
         return [t if len(t) <= _LONGEST else f"{t[: _LONGEST - 1]}…" for t in texts]
 
     def show(self, *, as_json: bool) -> None:
-        """Print the report."""
         if as_json:
             exact, finding = (route and json.loads(route.to_json()) for route in self._routes)
             told = {
@@ -439,7 +431,6 @@ class Effort:
     )
 
 
-@flat
 def audit(
     *,
     target: str = argument(
@@ -466,7 +457,7 @@ def audit(
     """
     _check_picture(plot)
     # What the audited code prints is not part of the report.
-    with contextlib.redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr):
         report = _tried(target, claimed, effort)
     report, unwritten = _drawn(report, plot)
     report.show(as_json=printed.json)
@@ -497,11 +488,14 @@ def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
     found = named(target, option="TARGET")
     with told_of(found):
         subject = Subject.of(found.thing)
-    claim = _claim(subject, claimed)
+    if claimed.claim is None and subject.claim is None:
+        raise InvalidArgument.missing("--claim", "given", hint=HOW)
+    claim = subject.claimed(None if claimed.claim is None else claim_of(claimed.claim))
     given = _inputs(found, claimed)
     suggested = False
     run, at_once = subject.drawn(effort.batched)
-    _check_effort(effort)
+    if effort.seconds is not None and effort.samples is not None:
+        raise InvalidArgument.conflict("--seconds and --samples", "given one at a time")
     with shown_progress() as progress:
         with told_of(found):
             verification = _verified(found.thing, claim, given, progress)
@@ -529,17 +523,6 @@ def _tried(target: str, claimed: Claimed, effort: Effort) -> Audited:
     return Audited(target, finding, verification, suggested)
 
 
-def _check_effort(effort: Effort) -> None:
-    if effort.seconds is not None and effort.samples is not None:
-        raise InvalidArgument.conflict("--seconds and --samples", "given one at a time")
-
-
-def _claim(subject: Subject, claimed: Claimed) -> Guarantee:
-    if claimed.claim is None and subject.claim is None:
-        raise InvalidArgument.missing("--claim", "given", hint=HOW)
-    return subject.claimed(None if claimed.claim is None else claim_of(claimed.claim))
-
-
 def _inputs(found: Named, claimed: Claimed) -> dict[str, Any]:
     if claimed.pair is not None and claimed.neighbors is not None:
         raise InvalidArgument.conflict("--pair and --neighbors", "given one at a time")
@@ -554,30 +537,24 @@ def _verified(
     thing: Any, claim: Guarantee, given: dict[str, Any], progress: Any
 ) -> Verification | None:
     """Verify by the laws themselves, on all neighbours the mechanism knows or on the given pair."""
-    if not hasattr(thing, "law"):
+    knows_all = hasattr(thing, "inputs")
+    if not hasattr(thing, "law") or not (knows_all or "pair" in given):
         return None
     from discreet.auditor.verify import verify
 
-    pairs = None if hasattr(thing, "inputs") else [given["pair"]] if "pair" in given else None
-    if pairs is None and not hasattr(thing, "inputs"):
-        return None
     progress(0.0, "exact route")
-    return verify(thing, claim, pairs=pairs)
+    return verify(thing, claim, pairs=None if knows_all else [given["pair"]])
 
 
 def _check_picture(plot: Path | None) -> None:
     check_outputs({"--plot": plot})
-    if plot is not None and plot.suffix.lower() not in _PICTURES:
+    if plot is None:
+        return
+    if plot.suffix.lower() not in _PICTURES:
         raise InvalidArgument.of("--plot", "a name that ends in .svg, .png or .html", str(plot))
-    if plot is not None:
-        check_installed()
-        _try_to_write(plot)
-
-
-def _try_to_write(plot: Path) -> None:
-    """Test that a file can be written before anything is drawn; permissions alone may be wrong."""
+    check_installed()
     there = plot.exists()
-    try:
+    try:  # to write it, before anything is drawn; permissions alone may be wrong
         plot.open("ab").close()
         if not there:
             plot.unlink()

@@ -6,12 +6,11 @@ import contextlib
 import io
 from pathlib import Path
 
-from discreet.cli.options import argument, flat
+from discreet.cli.options import argument
 from discreet.cli.output import AsJson, show_document
 from discreet.cli.paths import check_outputs
 
 
-@flat
 def demo(
     *,
     picture: Path = argument(

@@ -120,7 +120,6 @@ class _Shell(Words):
         return f"{option} {self.literal(one.value)}"
 
     def literal(self, value: errors.Value) -> str:
-        """A value as it is typed."""
         if isinstance(value, list | tuple):
             return ",".join(map(str, value))
         if isinstance(value, str):
@@ -156,7 +155,6 @@ class _Toml(Words):
     }
 
     def argument(self, one: Argument) -> str:
-        """A key, with its value."""
         return one.name if one.value is None else f"{one.name} = {json.dumps(one.value)}"
 
     def shown(self, one: Shown) -> str:
@@ -187,15 +185,14 @@ def in_toml(error: InvalidArgument, file: str) -> InvalidArgument:
 
 
 @contextmanager
-def called(option: str, *arguments: str, hint: str = "") -> Iterator[None]:
-    """Report an error about one of these Python arguments, or about any if none is named, as one
-    about this option."""
+def called(options: Mapping[str, str], *, hint: str = "") -> Iterator[None]:
+    """Report an error about one of these Python arguments as one about its option."""
     try:
         yield
     except InvalidArgument as error:
-        if arguments and error.name not in arguments:
+        if error.name not in options:
             raise
-        raise error.about(option, hint=hint) from None
+        raise error.about(options[error.name], hint=hint) from None
 
 
 # -- exit codes and error documents ----------------------------------------------------------------
@@ -204,14 +201,14 @@ def called(option: str, *arguments: str, hint: str = "") -> Iterator[None]:
 FAILED_CHECK: Final = 1
 INTERRUPTED: Final = 130
 CLOSED: Final = 141  # what shells return for SIGPIPE
-_USAGE: Final = 2
+USAGE: Final = 2
 _FILE: Final = 8
 VIOLATED: Final = 9
 _BUG: Final = 70
 
 #: Code and meaning by class: the nearest class in the tree of errors decides.
 CODES: Final[dict[type[errors.DiscreetError], tuple[int, str]]] = {
-    errors.InvalidArgument: (_USAGE, "an option or argument that makes no sense"),
+    errors.InvalidArgument: (USAGE, "an option or argument that makes no sense"),
     errors.Refused: (3, "well formed, but it would break the promise"),
     errors.BudgetExceeded: (4, "it asks for more than is left of a budget"),
     errors.LedgerDamaged: (5, "the ledger cannot be trusted"),
@@ -252,10 +249,8 @@ def code_of(error: BaseException) -> int:
     >>> code_of(FileNotFoundError()), code_of(ZeroDivisionError())
     (8, 70)
     """
-    for kind in type(error).__mro__:
-        if kind in CODES:
-            return CODES[kind][0]
-    return _FILE if isinstance(error, OSError) else _BUG
+    other = _FILE if isinstance(error, OSError) else _BUG
+    return next((CODES[kind][0] for kind in type(error).__mro__ if kind in CODES), other)
 
 
 def document_of(error: BaseException) -> dict[str, Any]:
@@ -266,8 +261,8 @@ def document_of(error: BaseException) -> dict[str, Any]:
     """
     if not isinstance(error, errors.DiscreetError):
         if isinstance(error, OSError):
-            return _document("FileError", "file-failed", message_of(error), _FILE)
-        return _document("InternalError", "internal", message_of(error), _BUG)
+            return document("FileError", "file-failed", message_of(error), _FILE)
+        return document("InternalError", "internal", message_of(error), _BUG)
     name = SHELL.parameter(error.parameter)
     hint = SHELL(error.remedy) or "; ".join(getattr(error, "__notes__", ()))
     facts = {"parameter": name, "expected": SHELL(error.expected), "given": SHELL(error.given)}
@@ -276,21 +271,11 @@ def document_of(error: BaseException) -> dict[str, Any]:
         facts[field] = str(getattr(error, field, None) or "")
     told = {field: fact for field, fact in facts.items() if fact}
     kind = type(error).__name__
-    return _document(kind, error.code, message_of(error), code_of(error), **told)
+    return document(kind, error.code, message_of(error), code_of(error), **told)
 
 
-def usage_document(message: str) -> dict[str, Any]:
-    """The error document for a command line that could not be parsed at all."""
-    return _document("Usage", "usage", message, _USAGE)
-
-
-def interrupted_document() -> dict[str, Any]:
-    """The error document for a command that the user interrupted."""
-    told = "interrupted before its end"
-    return _document("Interrupted", "interrupted", told, INTERRUPTED)
-
-
-def _document(kind: str, code: Code, message: str, exit_code: int, **fields: str) -> dict[str, Any]:
+def document(kind: str, code: Code, message: str, exit_code: int, **fields: str) -> dict[str, Any]:
+    """What every error document holds, and the fields of its kind."""
     told = {"kind": kind, "code": code, "message": message, "exit_code": exit_code}
     return {"error": {**told, **fields}}
 

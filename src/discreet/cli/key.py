@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.cli.options import argument, flat, group
+from discreet.cli.options import argument, group
 from discreet.cli.output import AsJson
 from discreet.cli.paths import check_outputs
 
-key_app = group("key", "Keys that sign ledgers and certificates.")
 
-
-@key_app.command("create")
-@flat
-def create_key(
+def create(
     *,
     file: Path = argument("Where the private key goes.", "FILE"),
     printed: AsJson,
@@ -36,3 +32,6 @@ def create_key(
         f"the public key is in {beside}: hand it out",
         public,
     )
+
+
+key_app = group("key", "Keys that sign ledgers and certificates.", create)

@@ -9,16 +9,7 @@ from typer import Exit
 
 from discreet.cli import accounts, failures
 from discreet.cli.accounts import LedgerOptions, ReadOnlyLedgerOptions
-from discreet.cli.options import (
-    GroupCapOptions,
-    LedgerCapOptions,
-    Text,
-    Texts,
-    flag,
-    flat,
-    group,
-    option,
-)
+from discreet.cli.options import GroupCapOptions, LedgerCapOptions, Text, Texts, flag, group, option
 from discreet.cli.output import (
     AnswerOptions,
     AsJson,
@@ -35,15 +26,10 @@ if TYPE_CHECKING:
     from discreet.ledger import Account
     from discreet.ledger.ledger import Ledger
 
-ledger_app = group("ledger", "Budgets that last, who may spend them, and what was spent.")
-
-
 _DATASET = option("Only this dataset; not needed if there is one.", "NAME")
 _ANALYST = option("Only what this analyst spent.", "NAME")
 
 
-@ledger_app.command("create")
-@flat
 def create(
     *,
     place: LedgerOptions,
@@ -116,8 +102,6 @@ def create(
     )
 
 
-@ledger_app.command("show")
-@flat
 def show(
     *,
     place: ReadOnlyLedgerOptions,
@@ -170,8 +154,6 @@ def show(
         note(f"the picture is in {plot}")
 
 
-@ledger_app.command("analysts")
-@flat
 def analysts(
     *,
     place: LedgerOptions,
@@ -224,8 +206,6 @@ def analysts(
         say("there are no analysts yet: anyone with the ledger may ask; --add NAME adds one")
 
 
-@ledger_app.command("verify")
-@flat
 def verify(
     *,
     place: ReadOnlyLedgerOptions,
@@ -246,8 +226,6 @@ def verify(
         raise Exit(failures.FAILED_CHECK)
 
 
-@ledger_app.command("replay")
-@flat
 def replay(
     *,
     place: ReadOnlyLedgerOptions,
@@ -304,3 +282,10 @@ def _asked_by(ledger: Ledger, chosen: list[Account], analyst: str | None) -> lis
             analyst,
         )
     return found
+
+
+ledger_app = group(
+    "ledger",
+    "Budgets that last, who may spend them, and what was spent.",
+    *(create, show, analysts, verify, replay),
+)

@@ -108,7 +108,7 @@ def draw_history(
             hint=f"one of {', '.join(account.name for account in chosen)}" if chosen else "",
         )
     check_outputs({"--plot": Path(path)}, kept=[*ledger_files(ledger.location), *keys])
-    with called("--plot", "path"):
+    with called({"path": "--plot"}):
         ledger.plot(chosen[0].name, analyst).save(path)
 
 

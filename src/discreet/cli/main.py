@@ -36,7 +36,6 @@ class Commands(TyperGroup):
     """The commands; those that run have all of their options."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that was typed."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, self.whole(name, command), rest
 
@@ -88,14 +87,11 @@ def front(
         print(context.get_help())
 
 
-for _name, _command in _LATE.items():
-    app.command(_name)(flat(_command))
-app.command("verify")(verify.verify)
-app.command("audit")(audit.audit)
+for _command in (*_LATE.values(), verify.verify, audit.audit, demo.demo):
+    app.command(_command.__name__)(flat(_command))
 app.add_typer(ledger.ledger_app)
 app.add_typer(key.key_app)
 app.add_typer(survey.survey_app)
-app.command("demo")(demo.demo)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise KeyboardInterrupt
         return ended if isinstance(ended, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return _complain(failures.interrupted_document(), failures.INTERRUPTED, as_json=as_json)
+        words, code = "interrupted before its end", failures.INTERRUPTED
+        told = failures.document("Interrupted", "interrupted", words, code)
     except SystemExit:
         return failures.CLOSED  # only rich raises it, when the reader of a pipe has left
     except BrokenPipeError:
@@ -122,9 +119,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return failures.CLOSED
     except _UsageError as error:
-        return _complain(failures.usage_document(_usage(error)), 2, as_json=as_json)
+        told = failures.document("Usage", "usage", _usage(error), failures.USAGE)
     except Exception as error:
-        return _complain(failures.document_of(error), failures.code_of(error), as_json=as_json)
+        told = failures.document_of(error)
+    return _complain(told["error"], as_json=as_json)
 
 
 def _usage(error: Any) -> str:
@@ -134,14 +132,14 @@ def _usage(error: Any) -> str:
     return f"{message}; see {path} --help"
 
 
-def _complain(document: dict[str, Any], code: int, *, as_json: bool) -> int:
+def _complain(error: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
-        print(json.dumps(document, indent=2, ensure_ascii=False), file=sys.stderr)
+        print(json.dumps({"error": error}, indent=2, ensure_ascii=False), file=sys.stderr)
     else:
         out = console(sys.stderr)
         out.print("error: ", style="bold red", end="")
-        out.print(one_line(document["error"]["message"]), soft_wrap=True)
-    return code
+        out.print(one_line(error["message"]), soft_wrap=True)
+    return int(error["exit_code"])
 
 
 if __name__ == "__main__":

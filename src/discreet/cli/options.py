@@ -66,9 +66,7 @@ def flat(command: Callable[..., None], **late: Any) -> Callable[..., None]:
     6
     """
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {
-        name: kind for name, kind in hints.items() if name != "return" and is_dataclass(kind)
-    }
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
     for name, given in inspect.signature(command).parameters.items():
         if name in groups:
@@ -113,8 +111,8 @@ def _unfolded(group: Any, late: Mapping[str, Mapping[str, Any]]) -> Iterator[ins
             yield _parameter(one.name, hints[one.name], one)
 
 
-def group(name: str, words: str) -> Typer:
-    """Commands under one name, which alone shows its help."""
+def group(name: str, words: str, *commands: Callable[..., None]) -> Typer:
+    """Commands, each called like its function, under one name, which alone shows its help."""
     app = Typer(name=name)
 
     @app.callback(invoke_without_command=True, help=words)
@@ -122,6 +120,8 @@ def group(name: str, words: str) -> Typer:
         if context.invoked_subcommand is None:
             print(context.get_help())
 
+    for command in commands:
+        app.command(command.__name__)(flat(command))
     return app
 
 
@@ -142,16 +142,11 @@ def budget_of(
     """
     from discreet.guarantees import GDP, ZCDP, Approx, Pure
 
-    def made() -> Iterator[Budget]:
+    budgets: list[Budget] = []
+    with called({name: f"{prefix}{name}" for name in ("epsilon", "delta", "rho", "mu")}):
         if epsilon is not None:
-            with called(f"{prefix}epsilon", "epsilon"), called(f"{prefix}delta", "delta"):
-                yield Pure(epsilon) if delta is None else Approx(epsilon, delta)
-        for notion, text in ((ZCDP, rho), (GDP, mu)):
-            if text is not None:
-                with called(f"{prefix}{notion.parameter}", notion.parameter):
-                    yield notion(text)
-
-    budgets = list(made())
+            budgets.append(Pure(epsilon) if delta is None else Approx(epsilon, delta))
+        budgets += [notion(text) for notion, text in ((ZCDP, rho), (GDP, mu)) if text is not None]
     if len(budgets) > 1 or (delta is not None and epsilon is None):
         raise InvalidArgument(
             "the cap",
@@ -160,24 +155,6 @@ def budget_of(
             "several" if len(budgets) > 1 else f"{prefix}delta without {prefix}epsilon",
         )
     return budgets[0] if budgets else None
-
-
-def check_cap(budget: Budget | None, slack: str | None, *, prefix: str, slack_option: str) -> None:
-    """Refuse a cap that cannot be, before a ledger is made for it."""
-    from discreet.ledger import Cap
-
-    if budget is not None:
-        option = f"{prefix}{next(iter(budget.fields))}"
-        with (
-            called(slack_option, "slack"),
-            called(f"{prefix}delta", "delta"),
-            called(option, "budget", "limit", "epsilon", "rho", "mu"),
-        ):
-            Cap.read(budget, slack)
-    elif slack is not None:
-        raise InvalidArgument.conflict(
-            slack_option, "given with the cap that it is a part of", "alone"
-        )
 
 
 # -- what one answer may cost, and all answers together --------------------------------------------
@@ -253,8 +230,19 @@ class _Cap:
 
     def check(self) -> None:
         """Refuse a cap that cannot be, before a ledger is made for it."""
-        slack = f"--{fields(self)[4].name.replace('_', '-')}"
-        check_cap(self.budget(), self._typed()[4], prefix=self._prefix, slack_option=slack)
+        from discreet.ledger import Cap
+
+        budget, slack = self.budget(), self._typed()[4]
+        option = f"--{fields(self)[4].name.replace('_', '-')}"
+        if budget is not None:
+            capped = ("budget", "limit", "epsilon", "rho", "mu")
+            of_cap = dict.fromkeys(capped, f"{self._prefix}{next(iter(budget.fields))}")
+            with called({"slack": option, "delta": f"{self._prefix}delta", **of_cap}):
+                Cap.read(budget, slack)
+        elif slack is not None:
+            raise InvalidArgument.conflict(
+                option, "given with the cap that it is a part of", "alone"
+            )
 
 
 _SLACK = "The part of δ for what may fail outright, such as discovered keys."

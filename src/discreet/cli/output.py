@@ -19,7 +19,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from discreet.cli.options import Text, flag, option
@@ -64,9 +63,10 @@ def say(*lines: str, style: str | None = None) -> None:
         out.print(one_line(line), style=style, soft_wrap=True)
 
 
-def note(line: str) -> None:
-    """Print a line on standard error, apart from the answer."""
-    console(sys.stderr).print(one_line(line), style="dim", soft_wrap=True)
+def note(*lines: str) -> None:
+    """Print lines on standard error, apart from the answer."""
+    for line in lines:
+        console(sys.stderr).print(one_line(line), style="dim", soft_wrap=True)
 
 
 def show_document(command: str, result: Mapping[str, Any]) -> None:
@@ -100,8 +100,7 @@ def plain(value: Any) -> Any:
         case Fraction():
             return str(value)
         case Decimal():
-            whole = value == value.to_integral_value()
-            return int(value) if whole else str(value)
+            return int(value) if value == value.to_integral_value() else str(value)
         case date() | time():
             return value.isoformat()
         case Mapping():
@@ -191,7 +190,7 @@ class AnswerOptions:
         result: Result,
         *,
         command: str = "release",
-        facts: Mapping[str, Any] = MappingProxyType({}),
+        facts: Mapping[str, Any],
         beside: Iterable[str] = (),
         as_json: bool,
     ) -> None:
@@ -199,16 +198,22 @@ class AnswerOptions:
         text = document(command, {**result_document(result), **facts})
         if self.certificate is not None:
             result.certificate.save(self.certificate)
+        as_json = as_json or self.format == "json"
         if self.output is not None:
-            write_result(result, self.output, text)
-            if not as_json and self.format != "json":
+            match self.output.suffix.lower():
+                case ".csv":
+                    result.to_csv(self.output)
+                case ".parquet":
+                    result.to_parquet(self.output)
+                case _:
+                    self.output.write_text(text + "\n", encoding="utf-8")
+            if not as_json:
                 note(f"written to {self.output}")
-        if as_json or self.format == "json":
+        if as_json:
             print(text)
         elif self.format == "csv":
             sys.stdout.write(str(result.to_csv()).replace("\r\n", "\n"))
-            for line in beside:
-                note(line)
+            note(*beside)
         else:
             show_result(result)
             say(*beside)
@@ -225,19 +230,7 @@ def show_result(result: Result) -> None:
         note("the table is cut: --format csv prints all of it, --output FILE writes it")
 
 
-def write_result(result: Result, path: Path, text: str) -> None:
-    """Write the answer to a file, in the format that its name ends in."""
-    match path.suffix.lower():
-        case ".csv":
-            result.to_csv(path)
-        case ".parquet":
-            result.to_parquet(path)
-        case _:
-            path.write_text(text + "\n", encoding="utf-8")
-
-
 def result_document(result: Result) -> dict[str, Any]:
-    """A released table as a document."""
     columns = [
         {"name": c.name, "role": c.role, "kind": c.kind or None, "of": c.of} for c in result.columns
     ]

@@ -202,12 +202,11 @@ class QuestionOptions:
         from pathlib import Path
 
         import discreet as dp
-        from discreet.cli.failures import called
         from discreet.cli.query_text import listed, typed
 
         lists = self.keys or []
         if self.public_keys is not None and not lists:
-            with called("--public-keys", "source"):
+            with called({"source": "--public-keys"}):
                 return dp.public(Path(self.public_keys))
         if lists and set(lists) == {_DISCOVER} and self.public_keys is None:
             return _DISCOVER
@@ -392,8 +391,8 @@ class AccountOptions:
         who = f"add them: discreet ledger analysts {place} --dataset {dataset} --add {analyst}"
         what = f"add it: discreet ledger create {place} --dataset {dataset} --epsilon 3"
         with (
-            called("--analyst", "analyst", hint=who),
-            called("--dataset", "dataset", hint=what if self.dataset else ""),
+            called({"analyst": "--analyst"}, hint=who),
+            called({"dataset": "--dataset"}, hint=what if self.dataset else ""),
         ):
             return dp.Session(
                 table,

@@ -10,14 +10,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import MISSING, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cli.failures import called, in_toml
-from discreet.cli.options import Text, Texts, argument, flag, flat, group, option
+from discreet.cli.options import Text, Texts, argument, flag, group, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import check_outputs
 from discreet.errors import InvalidArgument, Phrase, one_line
@@ -83,9 +83,7 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
                 hint="without any option a template is written",
             )
     assert asked.title is not None
-    with ExitStack() as stack:
-        for name in ("title", "respondents", "waves", "post"):
-            stack.enter_context(called(f"--{name}", name))
+    with called({name: f"--{name}" for name in ("title", "respondents", "waves", "post")}):
         form = Questionnaire(
             asked.title,
             questions,
@@ -97,9 +95,9 @@ def written_questionnaire(asked: QuestionnaireOptions) -> str:
 
 
 def _question(kind: type[Question], given: str, asked: QuestionnaireOptions) -> Question:
-    option, parts = f"--{kind.kind.replace('_', '-')}", 3 if kind.answers else 2
-    name, *rest = (part.strip() for part in given.split("=", parts - 1))
-    if len(rest) != parts - 1:
+    option, more = f"--{kind.kind.replace('_', '-')}", 2 if kind.answers else 1
+    name, *rest = (part.strip() for part in given.split("=", more))
+    if len(rest) != more:
         raise InvalidArgument.of(
             option,
             "NAME=TEXT=ANSWERS" if kind.answers else "NAME=TEXT",
@@ -113,15 +111,14 @@ def _question(kind: type[Question], given: str, asked: QuestionnaireOptions) -> 
         raise InvalidArgument(
             option, "given with --epsilon", "--truth", hint="--truth is about one answer"
         )
-    with called(option, "options"):
+    with called({"options": option}):
         answers = kind.arguments("".join(rest[1:]))
     named = f"{option} {name}:"
+    parts = {"truth": "--truth", "name": f"{option}: NAME", "text": f"{named} TEXT"}
+    bounds = {"bounds": f"{named} LOWER:UPPER"}
     with (
-        called("--truth", "truth"),
-        called(f"{option}: NAME", "name"),
-        called(f"{named} TEXT", "text"),
-        called(f"{named} its options", "options"),
-        called(f"{named} LOWER:UPPER", "bounds", hint='as in "age=How old are you?=0:100"'),
+        called({**parts, "options": f"{named} its options"}),
+        called(bounds, hint='as in "age=How old are you?=0:100"'),
     ):
         return kind(name, rest[0], **promise, **answers)
 
@@ -147,7 +144,6 @@ class GivenAnswers:
 
 
 def read_or_ask(form: Any, given: GivenAnswers) -> dict[str, Any]:
-    """The answers of one person."""
     if given.answers is not None:
         return _from_file(given.answers)
     if given.answer:
@@ -176,7 +172,7 @@ def _from_options(form: Any, given: list[str]) -> dict[str, Any]:
         name, equals, answer = one.partition("=")
         if not equals:
             raise InvalidArgument("--answer", "NAME=ANSWER", "something without =")
-        with called("the NAME in --answer", "name"):
+        with called({"name": "the NAME in --answer"}):
             exclusive = form[name].exclusive
         if not exclusive:
             answers.setdefault(name, []).extend([answer] if answer else [])
@@ -215,8 +211,7 @@ def _typed() -> str:
     try:
         line = sys.stdin.readline()
     except KeyboardInterrupt:
-        note("")
-        note("stopped: nothing was randomized, sent or written")
+        note("", "stopped: nothing was randomized, sent or written")
         raise
     except UnicodeDecodeError:
         line = ""
@@ -243,6 +238,7 @@ _HINTS = {
     "other wave": "reports of another wave are collected with its number: --wave N",
 }
 _NO_GAIN = 0.99  # of the local ε: above this, shuffling gains nothing worth mentioning
+_CONFIDENCE = option("How sure each interval is to hold the truth.", "SHARE", default="0.95")
 
 
 @dataclass(frozen=True)
@@ -250,9 +246,7 @@ class EstimateOptions:
     """What is estimated, at what confidence, and about whom."""
 
     cross: Texts = option("Cross these two questions. Repeat for more tables.", "NAME,NAME")
-    confidence: str = option(
-        "How sure each interval is to hold the truth.", "SHARE", default="0.95"
-    )
+    confidence: str = _CONFIDENCE
     about: str = option(
         "Intervals about the population that respondents are a random sample of, or "
         "about these respondents themselves.",
@@ -277,12 +271,11 @@ class EstimateOptions:
             )
 
     def result(self, form: Any, reports: list[Path], wave: int | None) -> SurveyResult:
-        """The estimates."""
         from discreet.survey import collect
 
         pairs = [_pair(names) for names in self.cross or ()]
         about: Any = self.about
-        with called("REPORTS", "source"), called("each NAME in --cross", "name"):
+        with called({"source": "REPORTS", "name": "each NAME in --cross"}):
             return collect(
                 form, *reports, cross=pairs, wave=wave, confidence=self.confidence, about=about
             )
@@ -319,7 +312,6 @@ class EstimateOutput:
     force: bool = flag("--force", "Overwrite existing files.")
 
     def check(self, *, kept: list[str]) -> None:
-        """Refuse files that cannot be written."""
         places = {"--plot": self.plot, "--out": self.out}
         check_outputs(places, kept=kept, new=not self.force)
         if self.plot is not None:
@@ -328,7 +320,6 @@ class EstimateOutput:
         check_ending("--out", self.out, _TABLES)
 
     def write(self, result: SurveyResult) -> None:
-        """Write the picture and the table."""
         if self.plot is not None:
             result.plot().save(self.plot)
         if self.out is not None and self.out.suffix.lower() == ".csv":
@@ -346,13 +337,16 @@ def found_lines(
 ) -> Iterator[str]:
     """All findings, for reading; only the reason if there is nothing to estimate from."""
     if not result.respondents:
-        yield from _nothing(result)
+        aside = ", ".join(f"{count:,} {reason}" for reason, count in result.set_aside.items())
+        yield f"{result.title}: no report could be counted"
+        if aside:
+            yield f"set aside: {aside}"
+        yield from (f"note: {sentence}" for sentence in (*result.notes, *_hints(result)))
         return
     yield from str(result).splitlines()
-    yield from _hints(result)
+    yield from (f"note: {hint}" for hint in _hints(result))
     for table in result.tables.values():
-        yield ""
-        yield from str(table).splitlines()
+        yield from ("", *str(table).splitlines())
     if shown.projected:
         yield ""
         yield "post-processed to proper shares: biased, and without intervals"
@@ -360,22 +354,12 @@ def found_lines(
             largest = sorted(shares.items(), key=lambda one: -one[1])[:20]
             yield f"  {name}: " + ", ".join(f"{label} {100 * x:.1f} %" for label, x in largest)
     if central is not None:
-        yield ""
-        yield from _promise(central)
-
-
-def _nothing(result: SurveyResult) -> Iterator[str]:
-    aside = ", ".join(f"{count:,} {reason}" for reason, count in result.set_aside.items())
-    yield f"{result.title}: no report could be counted"
-    if aside:
-        yield f"set aside: {aside}"
-    yield from (f"note: {sentence}" for sentence in result.notes)
-    yield from _hints(result)
+        yield from ("", *_promise(central))
 
 
 def _hints(result: SurveyResult) -> list[str]:
     """What can be done about reports that were set aside."""
-    return [f"note: {hint}" for reason, hint in _HINTS.items() if reason in result.set_aside]
+    return [hint for reason, hint in _HINTS.items() if reason in result.set_aside]
 
 
 def _promise(central: dict[str, Any]) -> Iterator[str]:
@@ -399,7 +383,6 @@ def _promise(central: dict[str, Any]) -> Iterator[str]:
 def found_document(
     result: SurveyResult, central: dict[str, Any] | None, shown: EstimateOutput
 ) -> dict[str, Any]:
-    """All findings as a document."""
     return {
         "title": result.title,
         "respondents": result.respondents,
@@ -413,7 +396,7 @@ def found_document(
         **({"projected": _projected(result)} if shown.projected else {}),
         "promised": result.cost,
         "shuffled": central,
-        "notes": [*result.notes, *(h.removeprefix("note: ") for h in _hints(result))],
+        "notes": [*result.notes, *_hints(result)],
         "plot": shown.plot and str(shown.plot),
         "file": shown.out and str(shown.out),
     }
@@ -422,18 +405,16 @@ def found_document(
 def _projected(result: SurveyResult) -> dict[str, dict[str, float]]:
     return {
         name: dict(zip(nearest.labels, nearest.values.tolist(), strict=True))
-        for name, nearest in (
-            (name, estimate.projected())
-            for name, estimate in result.estimates.items()
-            if hasattr(estimate, "projected")
-        )
+        for name, estimate in result.estimates.items()
+        if hasattr(estimate, "projected")
+        for nearest in [estimate.projected()]
     }
 
 
 def _pair(names: str) -> tuple[str, str]:
-    first, comma, second = names.partition(",")
+    first, _, second = names.partition(",")
     pair = first.strip(), second.strip()
-    if not comma or not all(pair) or len(set(pair)) < 2:
+    if not all(pair) or len(set(pair)) < 2:
         raise InvalidArgument.of(
             "--cross", "the names of two different questions, as in smoker,town", names
         )
@@ -508,10 +489,6 @@ def add_line(path: Path, line: str) -> None:
 # -- the commands ----------------------------------------------------------------------------------
 
 
-survey_app = group(
-    "survey", "Questionnaires whose answers are randomized before they leave their owner."
-)
-
 _WIDEST: Final = 100  # characters per line of a card; longer lines are hard to read
 
 _FILE = argument("The questionnaire, a TOML file.", "QUESTIONNAIRE.toml")
@@ -519,8 +496,6 @@ _FORCE = flag("--force", "Overwrite an existing file.")
 _WAVE = option("Which wave; needed where people are asked more than once.", "N")
 
 
-@survey_app.command("new")
-@flat
 def new(
     *,
     file: Path = argument("Where the questionnaire goes.", "QUESTIONNAIRE.toml"),
@@ -547,14 +522,10 @@ def new(
     form = Questionnaire.from_toml(text)
     with file.open("w" if force else "x", encoding="utf-8") as written:
         written.write(text)
-    if printed.json:
-        show_document("survey new", {"file": str(file), **_facts(form)})
-        return
-    say(*form.explain().splitlines(), "", f"written to {file}")
+    lines = (*form.explain().splitlines(), "", f"written to {file}")
+    printed.tell("survey new", {"file": str(file), **_facts(form)}, *lines)
 
 
-@survey_app.command("respond")
-@flat
 def respond(
     *,
     questionnaire: Path = _FILE,
@@ -600,10 +571,9 @@ def respond(
         tell(card.text(min(console(sys.stderr).width, _WIDEST)))
     if report is None:
         answers = read_or_ask(form, given)
-        with ExitStack() as stack:  # about an answer, even if its question is named like an option
-            stack.enter_context(called("the answers", "answers"))
-            for question in form.questions:
-                stack.enter_context(called(f"the answer to {question.name}", question.name))
+        # About an answer, even if its question is named like an option.
+        names = {one.name: f"the answer to {one.name}" for one in form.questions}
+        with called({"answers": "the answers", **names}):
             report = form.respond(answers, memory=kept, wave=asked)
     if out is not None:
         add_line(out, report.to_json())
@@ -616,8 +586,6 @@ def respond(
         say(f"the randomized answers are in {out}")
 
 
-@survey_app.command("collect")
-@flat
 def collect(
     *,
     questionnaire: Path = _FILE,
@@ -643,14 +611,11 @@ def collect(
     central = estimating.central(form, result)
     shown.write(result)
     if printed.json:
-        document = found_document(result, central, shown)
-        show_document("survey collect", document)
-        return
-    say(*found_lines(result, central, shown))
+        show_document("survey collect", found_document(result, central, shown))
+    else:
+        say(*found_lines(result, central, shown))
 
 
-@survey_app.command("plan")
-@flat
 def plan(
     *,
     questionnaire: Path = _FILE,
@@ -660,9 +625,7 @@ def plan(
         "SHARE",
         default=MISSING,
     ),
-    confidence: str = option(
-        "How sure each interval is to hold the truth.", "SHARE", default="0.95"
-    ),
+    confidence: str = _CONFIDENCE,
     share: Text = option("The share that is expected; the worst one unless given.", "SHARE"),
     printed: AsJson,
 ) -> None:
@@ -677,17 +640,13 @@ def plan(
     form = read_questionnaire(questionnaire)
     made = planned(form, half_width=half_width, confidence=confidence, share=share)
     if printed.json:
-        table = made.over()
-        facts = {"respondents": made.respondents, "needed": made.needed, "over": table}
+        facts = {"respondents": made.respondents, "needed": made.needed, "over": made.over()}
         show_document("survey plan", {**facts, "notes": _notes(form)})
         return
     say(*str(made).splitlines())
-    for sentence in _notes(form):
-        note(sentence)
+    note(*_notes(form))
 
 
-@survey_app.command("page")
-@flat
 def page(
     *,
     questionnaire: Path = _FILE,
@@ -721,8 +680,7 @@ def page(
     goes = f"sends reports to {form.post}" if form.post else "saves the report as a file"
     which = f"the page of {_round(form, asked)}" if form.waves > 1 else "the page"
     say(f"{which} is in {place}; it {goes}")
-    for sentence in _notes(form):
-        note(sentence)
+    note(*_notes(form))
 
 
 def _facts(form: Questionnaire) -> dict[str, Any]:
@@ -767,3 +725,10 @@ def _answered(form: Questionnaire, memory: Memory | None, wave: int) -> Report |
         return None
     with memory.opened(form) as kept:
         return kept.report(wave)
+
+
+survey_app = group(
+    "survey",
+    "Questionnaires whose answers are randomized before they leave their owner.",
+    *(new, respond, collect, plan, page),
+)

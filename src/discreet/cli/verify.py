@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typer import Exit
 
 from discreet.cli import failures
 from discreet.cli.failures import SHELL
-from discreet.cli.options import Text, Texts, argument, flat, option
+from discreet.cli.options import Text, Texts, argument, option
 from discreet.cli.output import AsJson, console, note, say, show_document
 from discreet.cli.paths import (
     check_ledger_exists,
@@ -60,23 +60,14 @@ class Registry:
             )
 
     def write(self, certificate: Certificate) -> None:
-        """Write the record to its file."""
         from discreet.certificate.registry import registry_record
 
-        facts: Any = {
-            "curator": self.curator,
-            "curator_type": self.curator_type,
-            "intended_use": self.intended_use,
-            "region": self.region,
-            "authors": self.author,
-            "sector": self.sector,
-            "name": self.product,
-        }
-        assert self.registry is not None
-        self.registry.write_text(registry_record(certificate, **facts), encoding="utf-8")
+        facts = asdict(self)
+        place, authors, name = (facts.pop(field) for field in ("registry", "author", "product"))
+        record = registry_record(certificate, authors=authors, name=name, **facts)
+        place.write_text(record, encoding="utf-8")
 
 
-@flat
 def verify(
     *,
     certificate: Path = argument("The file that --certificate wrote.", "CERTIFICATE"),
