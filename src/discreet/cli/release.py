@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from discreet.cli.accounts import check_names
 from discreet.cli.failures import Unwritten, called
@@ -38,7 +38,6 @@ from discreet.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from discreet.guarantees.notion import Budget
-    from discreet.ledger import Account, Entry
     from discreet.ledger.ledger import Ledger
     from discreet.query.aggregates.aggregate import Aggregate, Flag
     from discreet.query.explain import Explanation
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
 _table, _groups = (partial(option, panel=panel) for panel in ("The table", "Groups and people"))
 _ASKED = "What is asked"
 _DISCOVER = "discover"
+_LIMITS = ("max_groups", "max_rows_per_group", "max_rows")
 
 
 @dataclass(frozen=True)
@@ -161,25 +161,20 @@ class QuestionOptions:
                 )
         return {column.strip(): kind.strip() for column, _, kind in pairs} or None
 
+    @property
+    def _limits(self) -> dict[str, int]:
+        limits = {name: getattr(self, name) for name in _LIMITS}
+        return {name: limit for name, limit in limits.items() if limit is not None}
+
     def _bounded(self, table: Table) -> Table:
-        limits = {
-            "max_groups": self.max_groups,
-            "max_rows_per_group": self.max_rows_per_group,
-            "max_rows": self.max_rows,
-        }
-        given = {name: limit for name, limit in limits.items() if limit is not None}
-        if given or self.unit is None:
-            return table.bound(**given) if given else table
+        if self._limits or self.unit is None:
+            return table.bound(**self._limits) if self._limits else table
         return table.bound(max_rows=1)  # safe whatever the data are, and noted in every answer
 
     @property
     def unsaid(self) -> tuple[str, ...]:
         """A note for the top of the answer if no option says how many rows of a person are kept."""
-        if self.unit is None or (self.max_groups, self.max_rows_per_group, self.max_rows) != (
-            None,
-            None,
-            None,
-        ):
+        if self.unit is None or self._limits:
             return ()
         return (
             f"1 row of each {self.unit} is kept, since no --max-rows was given (nor --max-groups "
@@ -276,13 +271,6 @@ _LEDGER = "The ledger"
 _ledger = partial(option, panel=_LEDGER)
 
 
-class Opened(NamedTuple):
-    """A session, and the ledger that it charges, if there is one."""
-
-    session: Session
-    ledger: Ledger | None
-
-
 @dataclass(frozen=True)
 class AccountOptions:
     """The ledger, the dataset in it, and the analyst."""
@@ -317,6 +305,11 @@ class AccountOptions:
     )
 
     @property
+    def charged(self) -> str | None:
+        """The ledger that is charged, if one is."""
+        return None if self.no_ledger else self.ledger
+
+    @property
     def files(self) -> list[str]:
         """The files of the ledger and its key, which an answer must not overwrite."""
         return [*ledger_files(self.ledger), *key_files(self.key)]
@@ -334,23 +327,45 @@ class AccountOptions:
         try:
             yield
         except BudgetExceeded as error:
-            place = ledger_in_a_command(None if self.no_ledger else self.ledger)
-            shown = f": discreet ledger show {place} says who spent it"
+            shown = f": discreet ledger show {ledger_in_a_command(self.charged)} says who spent it"
             error.add_note(f"ask for less{'' if self.no_ledger else shown}")
             raise
 
     @contextmanager
     def session(
         self, query: Query, table: Table, cap: CapOptions, spending: SpendOptions
-    ) -> Iterator[Opened]:
-        """A session on the ledger; without one, on a budget just large enough for this answer."""
+    ) -> Iterator[tuple[Session, Ledger | None]]:
+        """A session on the ledger, and the ledger; without one, a session on a budget just large
+        enough for this answer."""
         import discreet as dp
 
-        if self.ledger is not None and not self.no_ledger:
-            self._check_creation(cap)
-            with dp.Ledger(self.ledger, create=self.create, key=self.key) as ledger:
-                yield Opened(self._on(ledger, table, cap), ledger)
-            return
+        ledger: Ledger | None = None
+        slack: Fraction | str | None = cap.slack
+        with ExitStack() as opened:
+            if self.charged is not None:
+                self._check_creation(self.charged, cap)
+                ledger = dp.Ledger(self.charged, create=self.create, key=self.key)
+                opened.enter_context(ledger)
+            else:
+                self._check_alone()
+            budget = cap.budget()
+            if budget is None and ledger is None:
+                budget, slack = _just_enough(query, spending)
+            with self._hinted_accounts(ledger):
+                session = dp.Session(
+                    table,
+                    budget=budget,
+                    slack=slack,
+                    ledger=ledger,
+                    create=self.create,
+                    dataset=self.dataset,
+                    analyst=self.analyst,
+                    key=self.key,
+                )
+            yield session, ledger
+
+    def _check_alone(self) -> None:
+        """Refuse to release without a ledger unless that is said, or where one is needed."""
         if not self.no_ledger:
             raise InvalidArgument.missing(
                 "--ledger",
@@ -364,29 +379,13 @@ class AccountOptions:
                 "given with a ledger, which keeps the answer",
                 "with --no-ledger",
             )
-        budget: Budget | None = cap.budget()
-        slack: Fraction | str | None = cap.slack
-        if budget is None:
-            budget, slack = _just_enough(query, spending)
-        session = dp.Session(
-            table,
-            budget=budget,
-            slack=slack,
-            create=self.create,
-            dataset=self.dataset,
-            analyst=self.analyst,
-            key=self.key,
-        )
-        yield Opened(session, None)
 
-    def _on(self, ledger: Ledger, table: Table, cap: CapOptions) -> Session:
-        """A session on an open ledger; for a missing analyst or dataset, say how to add it."""
-        import discreet as dp
-
-        assert self.ledger is not None
-        place = ledger_in_a_command(self.ledger)
+    @contextmanager
+    def _hinted_accounts(self, ledger: Ledger | None) -> Iterator[None]:
+        """For an analyst or dataset that a ledger does not have, say how to add it."""
+        place = ledger_in_a_command(self.charged)
         dataset, analyst = quote(self.dataset or "NAME"), quote(self.analyst or "NAME")
-        if self.dataset is None and len(ledger.datasets) == 1:
+        if self.dataset is None and ledger is not None and len(ledger.datasets) == 1:
             dataset = quote(ledger.datasets[0].name)
         who = f"add them: discreet ledger analysts {place} --dataset {dataset} --add {analyst}"
         what = f"add it: discreet ledger create {place} --dataset {dataset} --epsilon 3"
@@ -394,23 +393,13 @@ class AccountOptions:
             called({"analyst": "--analyst"}, hint=who),
             called({"dataset": "--dataset"}, hint=what if self.dataset else ""),
         ):
-            return dp.Session(
-                table,
-                budget=cap.budget(),
-                slack=cap.slack,
-                ledger=ledger,
-                create=self.create,
-                dataset=self.dataset,
-                analyst=self.analyst,
-                key=self.key,
-            )
+            yield
 
-    def _check_creation(self, cap: CapOptions) -> None:
+    def _check_creation(self, ledger: str, cap: CapOptions) -> None:
         """Refuse to make a ledger unless --create is given, or without a cap."""
-        assert self.ledger is not None
         if not self.create:
-            check_ledger_exists(self.ledger)
-        elif cap.budget() is None and not ledger_exists(self.ledger):
+            check_ledger_exists(ledger)
+        elif cap.budget() is None and not ledger_exists(ledger):
             raise InvalidArgument.missing(
                 "the cap",
                 "given with --create, as --budget-epsilon, --budget-rho or --budget-mu",
@@ -418,7 +407,7 @@ class AccountOptions:
                 "fixed; as in --budget-epsilon 3",
             )
         else:
-            check_ledger_place(self.ledger)
+            check_ledger_place(ledger)
         if self.create:
             check_names(dataset=self.dataset)
         if cap.budget() is not None:
@@ -429,16 +418,12 @@ class AccountOptions:
     ) -> Explanation:
         """What a release would do. Without a ledger or a cap, what would be left is omitted."""
         arguments = spending.arguments()
-        alone = (
-            self.ledger is None
-            or self.no_ledger
-            or (self.create and not ledger_exists(self.ledger))
-        )
+        alone = self.charged is None or (self.create and not ledger_exists(self.charged))
         if alone and cap.budget() is None:
             return _explain_alone(query, arguments)
         pays = replace(self, no_ledger=alone, create=False, idempotency_key=None)
-        with pays.session(query, table, cap, spending) as opened:
-            return opened.session.explain(query, **arguments)
+        with pays.session(query, table, cap, spending) as (session, _):
+            return session.explain(query, **arguments)
 
 
 def _just_enough(query: Query, spending: SpendOptions) -> tuple[Budget, Fraction | str | None]:
@@ -485,71 +470,44 @@ def _plan_alone(query: Query, arguments: dict[str, Any]) -> Plan:
 # -- what it cost and what is left -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """One charge, and every account that it went to, in their present state."""
-
-    ledger: str
-    id: str
-    entry: Entry
-    accounts: tuple[Account, ...]
-    stored: bool  #: the answer was stored before, and costs nothing
-
-    def lines(self) -> Iterator[str]:
-        """Lines for a terminal: the record, and one line for each cap."""
-        yield f"record {self.entry.number} of {self.ledger}"
-        for account in self.accounts:
-            assert account.filter is not None
-            notion = type(account.filter.limit)
-            left, whole = in_words(notion, *_rest(account)), in_words(notion, *_whole(account))
-            yield f"left of {account.kind} {account.name}: {left} of {whole}"
-
-    def document(self) -> dict[str, Any]:
-        """The receipt as a document with exact numbers."""
-        return {
-            "record": self.entry.number,
-            "ledger": {"location": self.ledger, "id": self.id},
-            "stored": self.stored,
-            "charged": [
-                {"account": cost.account, "amount": cost.amount, "slack": cost.slack}
-                for cost in self.entry.costs
-            ],
-            "remaining": [
-                {"account": f'{a.kind} "{a.name}"', "amount": _rest(a)[0], "slack": _rest(a)[1]}
-                for a in self.accounts
-            ],
-        }
+#: The facts about a release without a ledger.
+_UNKEPT = {"record": None, "ledger": None, "stored": False, "charged": None, "remaining": None}
 
 
-def receipt(ledger: Ledger, result: Result) -> Receipt | None:
-    """The receipt for an answer that was just given."""
-    entry = None if result.record is None else ledger.entry(result.record)
-    if entry is None:
-        return None
-    stored = any(f"stored answer of record {entry.number}:" in note for note in result.notes)
-    charged = {cost.account for cost in entry.costs}
+def receipt(ledger: Ledger | None, result: Result) -> tuple[dict[str, Any], list[str]]:
+    """What was charged for an answer that was just given, and what is left of every account that
+    it went to: as a document with exact numbers, and as lines for a terminal."""
+    number = result.record
+    entry = None if ledger is None or number is None else ledger.entry(number)
+    if ledger is None or entry is None:
+        return _UNKEPT, []
+    charged = [
+        {"account": cost.account, "amount": cost.amount, "slack": cost.slack}
+        for cost in entry.costs
+    ]
+    names = {cost["account"] for cost in charged}
+    remaining, lines = [], [f"record {entry.number} of {ledger.location}"]
     people = [who for who in ledger.analysts if who.dataset == entry.dataset]
-    accounts = [*ledger.datasets, *ledger.groups, *people]
-    found = (a for a in accounts if a.filter and f'{a.kind} "{a.name}"' in charged)
-    return Receipt(ledger.location, ledger.id, entry, tuple(found), stored)
-
-
-def _whole(account: Account) -> tuple[Fraction, Fraction]:
-    assert account.filter is not None
-    return account.filter.limit.amount, account.filter.slack
-
-
-def _rest(account: Account) -> tuple[Fraction, Fraction]:
-    assert account.filter is not None
-    cap, slack = _whole(account)
-    return cap - account.filter.total, slack - account.filter.spent_slack
+    for account in (*ledger.datasets, *ledger.groups, *people):
+        name, kept = f'{account.kind} "{account.name}"', account.filter
+        if kept is None or name not in names:
+            continue
+        notion, cap = type(kept.limit), kept.limit.amount
+        amount, slack = cap - kept.total, kept.slack - kept.spent_slack
+        remaining.append({"account": name, "amount": amount, "slack": slack})
+        left, whole = in_words(notion, amount, slack), in_words(notion, cap, kept.slack)
+        lines.append(f"left of {account.kind} {account.name}: {left} of {whole}")
+    facts = {
+        "record": entry.number,
+        "ledger": {"location": ledger.location, "id": ledger.id},
+        "stored": any(f"stored answer of record {entry.number}:" in note for note in result.notes),
+        "charged": charged,
+        "remaining": remaining,
+    }
+    return facts, lines
 
 
 # -- the commands ----------------------------------------------------------------------------------
-
-
-#: The facts about a release without a ledger.
-_UNKEPT = {"record": None, "ledger": None, "stored": False, "charged": None, "remaining": None}
 
 
 def release(
@@ -579,17 +537,14 @@ def release(
     with account.session(query, table, cap, spending) as (session, ledger):
         with account.hinted():
             result = session.release(query, **arguments, idempotency_key=account.idempotency_key)
-        paid = receipt(ledger, result) if ledger else None
+        facts, paid = receipt(ledger, result)
     result = replace(result, notes=(*question.unsaid, *result.notes))
-    facts = paid.document() if paid else _UNKEPT
     try:
-        answer.deliver(
-            result, facts=facts, beside=paid.lines() if paid else (), as_json=printed.json
-        )
+        answer.deliver(result, facts=facts, beside=paid, as_json=printed.json)
     except BrokenPipeError:
         raise  # the reader of the output has left
     except OSError as error:
-        if account.ledger is None or account.no_ledger:
+        if account.charged is None:
             raise
         kept = "the answer is kept: discreet ledger show lists it, --release shows it again"
         raise Unwritten(error, kept) from None
