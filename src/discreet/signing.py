@@ -83,23 +83,17 @@ def load_private(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
 
 def load_public(path: str | os.PathLike[str]) -> str:
     """The public key in a PEM file, in hexadecimal; a private key's file will do too."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-        Ed25519PrivateKey,
-        Ed25519PublicKey,
-    )
-    from cryptography.hazmat.primitives.serialization import (
-        load_pem_private_key,
-        load_pem_public_key,
-    )
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric import ed25519
 
     content = _read(path)
     with contextlib.suppress(ValueError, TypeError):
-        key = load_pem_public_key(content)
-        if isinstance(key, Ed25519PublicKey):
+        key = form.load_pem_public_key(content)
+        if isinstance(key, ed25519.Ed25519PublicKey):
             return key.public_bytes_raw().hex()
     with contextlib.suppress(ValueError, TypeError):
-        private = load_pem_private_key(content, password=None)
-        if isinstance(private, Ed25519PrivateKey):
+        private = form.load_pem_private_key(content, password=None)
+        if isinstance(private, ed25519.Ed25519PrivateKey):
             return public_hex(private)
     raise InvalidArgument(
         "public_key",
@@ -115,10 +109,17 @@ def read_public(key: str | os.PathLike[str]) -> str:
     >>> read_public("AB" * 32) == "ab" * 32
     True
     """
-    text = str(key).lower()
-    if len(text) == 64 and not set(text) - set("0123456789abcdef"):
-        return text
-    return load_public(key)
+    text = str(key)
+    return text.lower() if is_hexadecimal(text) else load_public(key)
+
+
+def is_hexadecimal(text: str) -> bool:
+    """Whether this text is 64 hexadecimal digits: a public key, or the hash of a record.
+
+    >>> is_hexadecimal("ab" * 32), is_hexadecimal("office.key.pub")
+    (True, False)
+    """
+    return len(text) == 64 and set(text.lower()) <= set("0123456789abcdef")
 
 
 def public_hex(key: Ed25519PrivateKey) -> str:

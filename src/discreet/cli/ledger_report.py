@@ -27,9 +27,10 @@ from discreet.cli.accounts import (
 )
 from discreet.cli.failures import called
 from discreet.cli.output import AnswerOptions, AsJson, in_words, short
-from discreet.cli.paths import check_outputs, is_hexadecimal, key_files, ledger_files
+from discreet.cli.paths import check_outputs, key_files, ledger_files
 from discreet.errors import InvalidArgument, one_line
 from discreet.neighbors import Unit
+from discreet.signing import is_hexadecimal
 
 if TYPE_CHECKING:
     from discreet.guarantees.filters import Filter

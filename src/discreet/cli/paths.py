@@ -13,10 +13,12 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument, Phrase
+from discreet.signing import is_hexadecimal
 
 if TYPE_CHECKING:
     from discreet.ledger.stores.store import Store
@@ -44,8 +46,8 @@ def check_outputs(
                 str(path),
                 hint="choose another name, or say --force to overwrite it",
             )
-    for option, path in places.items():
-        if any(other != option and _is_same(path, str(places[other])) for other in places):
+    for path, other in combinations(places.values(), 2):
+        if _is_same(path, str(other)):
             raise InvalidArgument(
                 " and ".join(sorted(places)),
                 "files of their own",
@@ -76,9 +78,8 @@ def _check_folder(option: str, path: Path) -> None:
 def _is_same(path: Path, other: str) -> bool:
     """Are these two names for one file, whether it exists yet or not?"""
     there = Path(other)
-    if path.resolve() == there.resolve():
-        return True
-    return path.exists() and there.exists() and path.samefile(there)
+    same = path.exists() and there.exists() and path.samefile(there)
+    return same or path.resolve() == there.resolve()
 
 
 def _matches(path: Path, pattern: str) -> bool:
@@ -88,10 +89,8 @@ def _matches(path: Path, pattern: str) -> bool:
     if any(_is_same(path, match) for match in glob.iglob(pattern)):
         return True
     wanted = Path(pattern).absolute().parts
-    for form in (path.absolute(), path.resolve()):
-        if len(form.parts) == len(wanted) and all(map(fnmatchcase, form.parts, wanted)):
-            return True
-    return False
+    forms = (path.absolute().parts, path.resolve().parts)
+    return any(len(form) == len(wanted) and all(map(fnmatchcase, form, wanted)) for form in forms)
 
 
 # -- is there a ledger? ----------------------------------------------------------------------------
@@ -149,9 +148,6 @@ def _check_is_ledger(ledger: str) -> None:
 # -- public keys -----------------------------------------------------------------------------------
 
 
-_DIGITS = 64
-
-
 def check_public_key(key: str | None) -> None:
     """Refuse a missing file, and a private key, which those who check should not have."""
     if key is None or is_hexadecimal(key):
@@ -160,25 +156,15 @@ def check_public_key(key: str | None) -> None:
     if not path.is_file():
         raise InvalidArgument(
             "--public-key",
-            f"a file, or {_DIGITS} hexadecimal digits",
+            "a file, or 64 hexadecimal digits",
             f"a name that is neither: there is no file {key}",
         )
     with open(path, "rb") as file:
         content = file.read(4096)
     if b"PRIVATE KEY" in content:
-        beside = f"{path.name}.pub"
         raise InvalidArgument(
             "--public-key",
             "the public half of a key",
             "the private one, which signs and stays with its owner",
-            hint=f"the public one is in {beside}, or in what its owner handed out",
+            hint=f"the public one is in {path.name}.pub, or in what its owner handed out",
         )
-
-
-def is_hexadecimal(text: str, digits: int = _DIGITS) -> bool:
-    """Is this text exactly this many hexadecimal digits?
-
-    >>> is_hexadecimal("ab" * 32), is_hexadecimal("office.key.pub")
-    (True, False)
-    """
-    return len(text) == digits and set(text.lower()) <= set("0123456789abcdef")
