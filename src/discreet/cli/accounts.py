@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.options import Text, argument, option
@@ -37,10 +38,7 @@ class LedgerOptions:
         """The ledger, checked from its first record to its last."""
         import discreet as dp
 
-        if create:
-            check_ledger_place(self.ledger)
-        else:
-            check_ledger_exists(self.ledger)
+        (check_ledger_place if create else check_ledger_exists)(self.ledger)
         return dp.Ledger(self.ledger, create=create, key=self.key)
 
 
@@ -104,14 +102,12 @@ def spent_without_cap(ledger: Ledger, dataset: str) -> dict[str, Fraction]:
 
 def account_documents(ledger: Ledger, accounts: Iterable[Account]) -> list[dict[str, Any]]:
     """Accounts as documents, including what was spent by analysts who have no cap."""
-    free: dict[str, dict[str, Fraction]] = {}
+    spent = cache(partial(spent_without_cap, ledger))  # it reads a dataset's whole history
     documents = []
     for account in accounts:
         told = account_document(account)
         if account.filter is None and account.dataset is not None:
-            if account.dataset not in free:
-                free[account.dataset] = spent_without_cap(ledger, account.dataset)
-            told["spent"] = free[account.dataset].get(account.name, Fraction(0))
+            told["spent"] = spent(account.dataset).get(account.name, Fraction(0))
         documents.append(told)
     return documents
 
@@ -173,11 +169,10 @@ def check_names(
             read_name(name, argument=what)
 
 
-def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Account]) -> None:
+def check_groups(groups: list[str], of_group: Any, *, there: Collection[str]) -> None:
     """Refuse groups that do not exist, except the one that is to be made, before making any."""
-    made = groups[-1:] if of_group is not None else []
-    for name in groups:
-        if name not in there and name not in made:
+    for name in groups if of_group is None else groups[:-1]:
+        if name not in there:
             raise InvalidArgument.of(
                 "--group",
                 "a group that is there, or the last one with its cap",
@@ -186,46 +181,27 @@ def check_groups(groups: list[str], of_group: Any, *, there: Mapping[str, Accoun
             )
 
 
-def check_new(dataset: str | None, there: Sequence[Account]) -> None:
-    """Refuse to put an existing dataset into a new group: its groups are fixed."""
-    if dataset is not None and any(account.name == dataset for account in there):
-        raise InvalidArgument.of(
-            "--dataset",
-            "one that is not there yet, since it joins a group when it is added",
-            dataset,
-        )
-
-
 def check_kept(
-    name: str,
-    there: Sequence[Account],
-    *,
-    budget: Budget | None,
-    unit: str | None,
-    relation: str,
-    groups: Sequence[str],
+    data: Account, *, budget: Budget | None, unit: str | None, relation: str, groups: Sequence[str]
 ) -> None:
     """Refuse to change the cap, unit, relation or groups of an existing dataset."""
     from discreet.ledger import Cap
 
-    for account in there:
-        if account.name != name:
-            continue
-        kept = {
-            "its unit is": (_unit(account.unit), _unit(unit)),
-            "its relation is": (str(account.relation), relation),
-            "its groups are": (_names(account.groups), _names(groups)),
-        }
-        if budget is not None and budget != account.budget:
-            kept["its cap is"] = (cap_in_words(account), short(str(Cap.read(budget, None))))
-        for words, (had, given) in kept.items():
-            if had != given:
-                raise Refused(
-                    f'the dataset "{name}" is there already, and {words} {had}, not {given}: '
-                    "that is never changed",
-                    remedy="Say the same, or add a dataset under another name",
-                    code="already-there",
-                )
+    kept = {
+        "its unit is": (_unit(data.unit), _unit(unit)),
+        "its relation is": (str(data.relation), relation),
+        "its groups are": (_names(data.groups), _names(groups)),
+    }
+    if budget is not None and budget != data.budget:
+        kept["its cap is"] = (cap_in_words(data), short(str(Cap.read(budget, None))))
+    for words, (had, given) in kept.items():
+        if had != given:
+            raise Refused(
+                f'the dataset "{data.name}" is there already, and {words} {had}, not {given}: '
+                "that is never changed",
+                remedy="Say the same, or add a dataset under another name",
+                code="already-there",
+            )
 
 
 def _unit(unit: str | None) -> str:

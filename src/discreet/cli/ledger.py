@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from typer import Exit
@@ -70,24 +71,28 @@ def create(
     group_cap.check()
     existed = ledger_exists(place.ledger)
     if not existed:
-        accounts.check_groups(groups, of_group, there={})
+        accounts.check_groups(groups, of_group, there=())
     made: list[tuple[Account, bool]] = []  # and whether it was there already
     with place.open(create=True) as ledger:
-        there = {account.name: account for account in ledger.groups}
-        datasets = ledger.datasets
+        there = {account.name for account in ledger.groups}
+        datasets = {account.name: account for account in ledger.datasets}
         accounts.check_groups(groups, of_group, there=there)
-        if of_group is not None and groups[-1] not in there:
-            accounts.check_new(dataset, datasets)
         kept: dict[str, Any] = {"unit": unit, "relation": relation, "groups": groups}
-        if dataset is not None:
-            accounts.check_kept(dataset, datasets, budget=budget, **kept)
+        if dataset in datasets:
+            if of_group is not None and groups[-1] not in there:
+                raise InvalidArgument.of(
+                    "--dataset",
+                    "one that is not there yet, since it joins a group when it is added",
+                    dataset,
+                )
+            accounts.check_kept(datasets[dataset], budget=budget, **kept)
         if of_group is not None:
             slack, name = group_cap.group_slack, groups[-1]
             account = ledger.add_group(name, budget=of_group, slack=slack, relation=relation)
             made.append((account, name in there))
         if dataset is not None and budget is not None:
             account = ledger.add_dataset(dataset, budget=budget, slack=cap.slack, **kept)
-            made.append((account, dataset in {one.name for one in datasets}))
+            made.append((account, dataset in datasets))
         facts = {**accounts.facts_of(ledger), "existed": existed}
     documents = [{**accounts.account_document(one), "existed": was} for one, was in made]
     printed.tell(
@@ -123,18 +128,13 @@ def show(
       discreet ledger show people.ledger --plot spending.svg
       discreet ledger show people.ledger --release 3
     """
-    from discreet.cli.ledger_report import (
-        draw_history,
-        history_document,
-        show_history,
-        show_release,
-    )
+    from discreet.cli import ledger_report as report
 
     with place.open() as ledger:
         if release is not None:
             if plot is not None:
                 raise InvalidArgument.conflict("--plot and --release")
-            show_release(ledger, release, answer, key=place.key, as_json=printed.json)
+            report.show_release(ledger, release, answer, key=place.key, as_json=printed.json)
             return
         if answer != AnswerOptions():
             raise InvalidArgument.conflict(
@@ -144,12 +144,12 @@ def show(
             )
         chosen = _asked_by(ledger, accounts.datasets_of(ledger, dataset), analyst)
         if plot is not None:
-            draw_history(ledger, chosen, analyst, plot, keys=place.key_files)
+            report.draw_history(ledger, chosen, analyst, plot, keys=place.key_files)
         if printed.json:
-            shown = history_document(ledger, chosen, analyst)
+            shown = report.history_document(ledger, chosen, analyst)
             show_document("ledger show", {**accounts.facts_of(ledger), **shown, "plot": plot})
         else:
-            show_history(ledger, chosen, analyst, last=last, out=console())
+            report.show_history(ledger, chosen, analyst, last=last, out=console())
     if plot is not None and not printed.json:
         note(f"the picture is in {plot}")
 
@@ -171,7 +171,7 @@ def analysts(
       discreet ledger analysts people.ledger
       discreet ledger analysts people.ledger --add ann --epsilon 1
     """
-    from discreet.cli.ledger_report import account_line, notion_of
+    from discreet.cli.ledger_report import dataset_lines
 
     budget = cap.budget()
     if add is None and budget is not None:
@@ -184,25 +184,17 @@ def analysts(
                 raise accounts.unknown_dataset(chosen)
             name = chosen[0].name
             ledger.add_analyst(add, dataset=name, budget=budget, slack=cap.slack)
-        people = {
-            data.name: [who for who in ledger.analysts if who.dataset == data.name]
-            for data in chosen
-        }
-        free = {data.name: accounts.spent_without_cap(ledger, data.name) for data in chosen}
         if printed.json:
-            listed = [one for data in chosen for one in (data, *people[data.name])]
-            documents = accounts.account_documents(ledger, listed)
+            people = ledger.analysts
+            listed = [(d, *(who for who in people if who.dataset == d.name)) for d in chosen]
+            documents = accounts.account_documents(ledger, chain.from_iterable(listed))
             show_document("ledger analysts", {**accounts.facts_of(ledger), "accounts": documents})
             return
+        lines = [line for d in chosen for line in dataset_lines(ledger, d, label=28, width=20)]
     out = console()
-    for data in chosen:
-        out.print(account_line(data, label=28, width=20), soft_wrap=True)
-        for account in people[data.name]:
-            line = account_line(
-                account, label=28, width=20, free=free[data.name], notion=notion_of(data)
-            )
-            out.print(line, soft_wrap=True)
-    if not any(people.values()):
+    for line in lines:
+        out.print(line, soft_wrap=True)
+    if len(lines) == len(chosen):
         say("there are no analysts yet: anyone with the ledger may ask; --add NAME adds one")
 
 
@@ -263,9 +255,6 @@ def replay(
     }
     at_delta = [] if epsilon is None else [f"at δ = {delta}: ε = {epsilon:.6g}"]
     printed.tell("ledger replay", result, f"{chosen[0].name}: {played}", *at_delta)
-
-
-# -- inside ----------------------------------------------------------------------------------------
 
 
 def _asked_by(ledger: Ledger, chosen: list[Account], analyst: str | None) -> list[Account]:

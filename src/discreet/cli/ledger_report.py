@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.cells import cell_len, set_cell_size
@@ -34,7 +33,6 @@ from discreet.signing import is_hexadecimal
 
 if TYPE_CHECKING:
     from discreet.guarantees.filters import Filter
-    from discreet.guarantees.notion import Notion
     from discreet.ledger import Account, Entry
     from discreet.ledger.ledger import Ledger
 
@@ -54,12 +52,10 @@ def show_history(
     across = max(8, min(_BAR, out.width // 4))
     show(Text(one_line(f"{ledger.location}, ledger {ledger.id}"), style="dim"))
     for account in _groups_of(ledger, chosen):
-        show(account_line(account, label=label, width=across))
-    people = ledger.analysts
+        show(_account_line(account, "", label=label, width=across))
     for data in chosen:
-        free, notion = spent_without_cap(ledger, data.name), notion_of(data)
-        for account in (data, *(who for who in people if who.dataset == data.name)):
-            show(account_line(account, label=label, width=across, free=free, notion=notion))
+        for line in dataset_lines(ledger, data, label=label, width=across):
+            show(line)
     if not chosen:
         out.print("there are no datasets yet: discreet ledger create LEDGER --dataset NAME")
     for data in chosen:
@@ -85,7 +81,6 @@ def _groups_of(ledger: Ledger, chosen: Sequence[Account]) -> list[Account]:
 def history_document(
     ledger: Ledger, chosen: Sequence[Account], analyst: str | None
 ) -> dict[str, Any]:
-    """The accounts and the history as a document."""
     names = {account.name for account in chosen}
     people = [who for who in ledger.analysts if who.dataset in names]
     entries = [entry for name in sorted(names) for entry in ledger.history(name, analyst)]
@@ -223,44 +218,32 @@ def bar(share: float, width: int) -> Text:
     return Text().append(filled, colour).append("░" * (width - len(filled)), "dim")
 
 
-def account_line(
-    account: Account,
-    *,
-    label: int,
-    width: int,
-    free: Mapping[str, Fraction] = MappingProxyType({}),
-    notion: type[Notion] | None = None,
-) -> Text:
-    """One account: its name, a bar, and what is spent of its cap. ``free`` is what analysts without
-    a cap spent, in the dataset's ``notion``."""
+def dataset_lines(ledger: Ledger, data: Account, *, label: int, width: int) -> Iterator[Text]:
+    """A line for a dataset, and one for each of its analysts."""
+    assert data.filter is not None
+    free, notion = spent_without_cap(ledger, data.name), type(data.filter.limit)
+    for account in (data, *(who for who in ledger.analysts if who.dataset == data.name)):
+        spent = in_words(notion, free.get(account.name, Fraction(0)), Fraction(0))
+        yield _account_line(account, spent, label=label, width=width)
+
+
+def _account_line(account: Account, spent: str, *, label: int, width: int) -> Text:
+    """One account: its name, a bar, and what is spent of its cap, an (ε, δ) cap also as it was
+    stated; without a cap, ``spent``."""
     indent = "  " if account.kind == "analyst" else ""
     name = fitted(one_line(f"{indent}{account.kind} {account.name}"), label)
     line = Text().append(name, "bold" if account.kind == "dataset" else "")
-    releases = f", {_releases(account.releases)}"
-    if account.filter is None:
-        spent = free.get(account.name, Fraction(0))
-        told = "" if notion is None else f"{in_words(notion, spent, Fraction(0))} spent, "
-        return line.append(f"  {told}no cap of their own{releases}", style="dim")
-    share, words = spent_of(account)
-    line.append("  ").append_text(bar(share, width)).append(f" {100 * share:4.0f} %  {words}")
-    return line.append(releases, style="dim")
-
-
-def notion_of(account: Account) -> type[Notion] | None:
-    """The notion that an account adds up."""
-    return None if account.filter is None else type(account.filter.limit)
-
-
-def spent_of(account: Account) -> tuple[float, str]:
-    """The share that is spent, and spend and cap in words; an (ε, δ) cap also as it was stated."""
+    releases = f", {account.releases:,} release{'s' * (account.releases != 1)}"
     kept = account.filter
-    assert kept is not None
+    if kept is None:
+        return line.append(f"  {spent} spent, no cap of their own{releases}", style="dim")
     cap, kind = kept.limit.amount, type(kept.limit)
-    spent = in_words(kind, kept.total, kept.spent_slack)
-    words = f"{spent} of {in_words(kind, cap, kept.slack)}"
+    share = float(kept.total / cap)
+    words = f"{in_words(kind, kept.total, kept.spent_slack)} of {in_words(kind, cap, kept.slack)}"
     if account.budget is not None and account.budget != kept.limit:
         words = f"{words}, which keeps {short(account.budget.words)}"
-    return float(kept.total / cap), words
+    line.append("  ").append_text(bar(share, width)).append(f" {100 * share:4.0f} %  {words}")
+    return line.append(releases, style="dim")
 
 
 def fitted(text: str, width: int) -> str:
@@ -302,17 +285,12 @@ def timeline(entries: Sequence[Entry], account: Filter, *, width: int) -> list[T
     ]
 
 
-# -- inside ----------------------------------------------------------------------------------------
-
-
 def _people(entries: Sequence[Entry]) -> dict[str | None, str]:
     """The name each analyst is shown under, in the order of their first charge."""
-    names: dict[str | None, str] = {}
-    for entry in entries:
-        if entry.analyst not in names:
-            own = _NOBODY if entry.analyst is None else one_line(entry.analyst)
-            names[entry.analyst] = own if len(names) < _MOST else "others"
-    return names
+    return {
+        name: "others" if place >= _MOST else _NOBODY if name is None else one_line(name)
+        for place, name in enumerate(dict.fromkeys(entry.analyst for entry in entries))
+    }
 
 
 def _places(entries: Sequence[Entry], columns: int) -> tuple[list[int], timedelta]:
@@ -323,22 +301,18 @@ def _places(entries: Sequence[Entry], columns: int) -> tuple[list[int], timedelt
     return [min(int((time - first) / step), columns - 1) for time in times], step
 
 
-def _together(spent: list[list[Fraction]], account: Filter, label: int) -> list[Text]:
+def _together(spent: list[list[Fraction]], account: Filter, label: int) -> Iterator[Text]:
     """The sum so far, a few lines high; the top of the top line is the cap."""
     totals = accumulate(sum(column, Fraction(0)) for column in zip(*spent, strict=True))
     shares = [float(total / account.limit.amount) for total in totals]
-    lines = []
     for row in reversed(range(_HEIGHT)):
         cells = "".join(_column(share * _HEIGHT - row) for share in shares)
         head = "together" if row == 0 else ""
-        lines.append(Text().append(f"{head:>{label}}  ", "dim").append(cells).append("▏", "dim"))
-    return lines
+        yield Text().append(f"{head:>{label}}  ", "dim").append(cells).append("▏", "dim")
 
 
 def _column(share: float) -> str:
-    if share <= 0:
-        return " "
-    return _UP[min(max(round(8 * share), 1), 8)]
+    return _UP[min(max(round(8 * share), 1), 8)] if share > 0 else " "
 
 
 def _dates(entries: Sequence[Entry], label: int, columns: int) -> Text:
@@ -358,10 +332,6 @@ def _span(step: timedelta) -> str:
         if size >= 0.95:
             return f"about {size:.2g} {unit}{'s' * (f'{size:.2g}' != '1')}"
     return "less than a second"
-
-
-def _releases(number: int) -> str:
-    return f"{number:,} release{'s' * (number != 1)}"
 
 
 # -- ledger verify ---------------------------------------------------------------------------------
