@@ -11,7 +11,7 @@ the data, so the message is always the same.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -117,7 +117,8 @@ class Session:
     if not TYPE_CHECKING:  # or else a type checker would accept every name
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise missing(name, [known for known in dir(Session) if known[0] != "_"])
+            known = [one for one in dir(Session) if one[0] != "_"]
+            raise unknown("a session", name, known, _INSTEAD.get(name, ""))
 
     # -- asking ------------------------------------------------------------------------------------
 
@@ -235,7 +236,13 @@ class Session:
         """
         self._check_table(table)
         query = table.agg(bounds=Range(column))
-        return bounds_of(query, self.release(query, epsilon=epsilon, delta=delta, rho=rho, mu=mu))
+        ((_, asked),) = query.aggregates
+        assert isinstance(asked, Range)
+        frame = self.release(query, epsilon=epsilon, delta=delta, rho=rho, mu=mu).to_arrow()
+        lower, upper = (frame[end][0].as_py() for end in ("lower", "upper"))
+        if getattr(asked.column, "type", None) is Type.INTEGER:
+            return Bounds(int(lower), int(upper))
+        return Bounds(lower, upper)
 
     @spelled
     def release_max_groups(
@@ -292,7 +299,8 @@ class Session:
         in that notion that applies to this session."""
         kind = type(self._account.limit)
         alike = [cap.filter for cap in self._purse.caps if isinstance(cap.filter.limit, kind)]
-        return left_of(min(alike, key=lambda account: account.limit.amount - account.total))
+        least = min(account.limit.amount - account.total for account in alike)
+        return self._account.limit.of_amount(least, down=True)
 
     @property
     def remaining_slack(self) -> Fraction:
@@ -319,7 +327,10 @@ class Session:
         group_size: int | None,
     ) -> Plan:
         epsilon, delta, rho, mu = given
-        account = planning_account(self._purse.caps)
+        caps = self._purse.caps
+        # For one that has no room for Gaussian noise, if any, since it refuses what needs a δ;
+        # otherwise for that of the dataset.
+        account = next((c.filter for c in caps if not c.filter.limit.gaussian), caps[0].filter)
         if error is None:
             spend = Spend.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu)
             return make_plan(query, spend, account=account)
@@ -332,7 +343,7 @@ class Session:
     ) -> int:
         choice = ContributionChoice(groups, spend, coverage=coverage, most=most)
         self._check_table(groups.table)
-        choice.check()
+        groups.table.source.check(choice.request(0), choice.most)
         entry = self._purse.charge(claim_for_choice(choice, rows=rows))
         chosen = choice.choose(rows=rows)
         result = choice.result(chosen, cost=entry.costs[0].words)
@@ -340,24 +351,31 @@ class Session:
         return chosen
 
     def _again(self, found: Entry, digest: str, key: str) -> Result:
-        check_same_request(found, digest, key)
+        if found.digest != digest:
+            raise Refused(
+                f"the idempotency key {key!r} was used for another query or spend, in record "
+                f"{found.number}",
+                remedy="use a new key for a new question",
+                code="key-reused",
+            )
         reply = self._purse.reply(found)
-        if reply is None:
-            raise unanswered(found, key)
+        if reply is None:  # computing it now would look at the data a second time for one price
+            raise Refused(
+                f"the release under the idempotency key {key!r} was charged (record "
+                f"{found.number}) but its answer was never stored: it is still running, or was cut "
+                "off. It is not computed again; wait for it, or ask under a new key, which is "
+                "charged anew",
+                code="unanswered",
+            )
         again = from_bytes(reply)
         note = f"this is the stored answer of record {found.number}: nothing was charged for it"
         return self._certified(found, replace(again, notes=(note, *again.notes)))
 
     def _certified(self, entry: Entry, result: Result) -> Result:
         """The result, with a certificate that is written when it is first asked for."""
-        work = partial(
-            certificate_of,
-            entry=entry,
-            result=result,
-            ledger=self._purse.ledger,
-            key=self._signer,
-        )
-        return replace(result, issue=work, record=entry.number)
+        ledger, key = self._purse.ledger, self._signer
+        issue = partial(certificate_of, entry=entry, result=result, ledger=ledger, key=key)
+        return replace(result, issue=issue, record=entry.number)
 
     def _asked(self, query: Query | Mapping[str, Any]) -> Query:
         if isinstance(query, Mapping):
@@ -397,10 +415,10 @@ class Session:
         return self._purse.caps[0].filter
 
     def __repr__(self) -> str:
-        rest = notion_in_words(self.remaining)
-        count = self._purse.releases
+        rest, count = self.remaining, self._purse.releases
         made = f"{count:,} release{'s' * (count != 1)}"
-        return f"Session({self._purse.dataset}, {made}, {rest} left)"
+        left = f"{rest.symbol} = {round_up(rest.value):.6g} left"
+        return f"Session({self._purse.dataset}, {made}, {left})"
 
 
 # -- where the budget is kept: in memory, or in a ledger -------------------------------------------
@@ -417,7 +435,6 @@ def open_budget(
     analyst: str | None,
     key: str | PathLike[str] | None,
 ) -> MemoryBudget | LedgerBudget:
-    """The budget that these arguments describe."""
     if ledger is None:
         if budget is None:
             raise _no_budget()
@@ -454,21 +471,18 @@ def open_budget(
             name, budget=budget, slack=slack, unit=table.unit.column, relation=table.relation
         )
     purse = opened.purse(name, analyst)
-    _check_protects(purse.data.words, purse.data.unit, purse.data.relation, table)
-    if budget is not None:
-        assert purse.data.cap is not None
-        purse.data.cap.check_stated_as(budget, slack, whose=purse.data.words)
-    return purse
-
-
-def _check_protects(words: str, unit: str | None, relation: object, table: Table) -> None:
-    if (table.unit.column, table.relation) != (unit, relation):
-        protected = "a row" if unit is None else f'all rows with one "{unit}"'
+    data = purse.data
+    if (table.unit.column, table.relation) != (data.unit, data.relation):
+        protected = "a row" if data.unit is None else f'all rows with one "{data.unit}"'
         raise RelationMismatch(
-            f"the {words} protects {protected} under {relation}, and this table {table.unit} "
-            f"under {table.relation}",
+            f"the {data.words} protects {protected} under {data.relation}, and this table "
+            f"{table.unit} under {table.relation}",
             remedy=Idiom.SAME_TABLE,
         )
+    if budget is not None:
+        assert data.cap is not None
+        data.cap.check_stated_as(budget, slack, whose=data.words)
+    return purse
 
 
 def _no_budget() -> InvalidArgument:
@@ -482,11 +496,6 @@ def _no_budget() -> InvalidArgument:
 
 
 # -- the budget in words ---------------------------------------------------------------------------
-
-
-def left_of(account: Filter) -> Notion:
-    """What may still be charged, rounded down where a root is not rational."""
-    return account.limit.of_amount(account.limit.amount - account.total, down=True)
 
 
 def accounts_in_words(caps: Sequence[NamedFilter], plan: Plan) -> tuple[str, ...]:
@@ -512,22 +521,11 @@ def _account_in_words(account: Filter, plan: Plan, name: str) -> str:
     return f"{cost}; {so_far}, and after this {after}."
 
 
-def planning_account(caps: Sequence[NamedFilter]) -> Filter:
-    """The account to plan for: one that has no room for Gaussian noise, if any, since it refuses
-    what needs a δ; otherwise that of the dataset."""
-    return next((c.filter for c in caps if not c.filter.limit.gaussian), caps[0].filter)
-
-
 def _times(account: Filter, charge: Cost) -> int:
     """How many such charges fit."""
     rooms = [(account.limit.amount - account.total, charge.amount)]
     rooms += [(account.slack - account.spent_slack, charge.slack)]
     return int(min(room // size for room, size in rooms if size))
-
-
-def notion_in_words(notion: Notion) -> str:
-    """A notion with its number, for reading."""
-    return f"{notion.symbol} = {round_up(notion.value):.6g}"
 
 
 # -- what a release asks its ledger to charge for --------------------------------------------------
@@ -543,7 +541,6 @@ def request_digest(query: Mapping[str, Any], **spend: object) -> str:
 
 
 def claim_for(plan: Plan, query: dict[str, Any], *, digest: str, key: str | None) -> Claim:
-    """The claim of a query."""
     return Claim(
         question=query_in_words(plan.query),
         guarantee=plan.guarantee,
@@ -555,38 +552,15 @@ def claim_for(plan: Plan, query: dict[str, Any], *, digest: str, key: str | None
 
 
 def claim_for_choice(choice: ContributionChoice, *, rows: bool) -> Claim:
-    """The claim of a bound on contributions."""
     coverage = choice.mechanism.probabilities[0]
     told: dict[str, Any] = {"rows": rows, "coverage": coverage, "most": choice.most}
     document = contribution_document(choice.grouped, **told)
     return Claim(
         question=contribution_in_words(choice.grouped, **told),
-        guarantee=choice.guarantee,
+        guarantee=choice.mechanism.guarantee,
         digest=request_digest(document, epsilon=choice.mechanism.epsilon),
         mechanisms=(contribution_mechanism(choice.mechanism, rows=rows, most=choice.most),),
         query=document,
-    )
-
-
-def check_same_request(found: Entry, digest: str, key: str) -> None:
-    """Refuse a key that was used for another question."""
-    if found.digest != digest:
-        raise Refused(
-            f"the idempotency key {key!r} was used for another query or spend, in record "
-            f"{found.number}",
-            remedy="use a new key for a new question",
-            code="key-reused",
-        )
-
-
-def unanswered(found: Entry, key: str) -> Refused:
-    """The error for a release that was charged and cut off: computing it now would look at the data
-    a second time for one price."""
-    return Refused(
-        f"the release under the idempotency key {key!r} was charged (record {found.number}) but "
-        "its answer was never stored: it is still running, or was cut off. It is not computed "
-        "again; wait for it, or ask under a new key, which is charged anew",
-        code="unanswered",
     )
 
 
@@ -610,16 +584,13 @@ _FAILED = (
 
 def guarded(work: Callable[[], T]) -> T:
     """What `work` returns; whatever it raises becomes an error with a fixed message."""
-    outcome: list[T] = []
     try:
-        outcome.append(work())
+        return work()
     except EngineError:
         raise
     except Exception:
         pass  # its message may quote data
-    if not outcome:  # outside the except block: no context may remain
-        raise EngineError(_FAILED)
-    return outcome[0]
+    raise EngineError(_FAILED)  # outside the except block: no context may remain
 
 
 def salt() -> int:
@@ -687,9 +658,7 @@ def _array(output: Output) -> Any:
 
     if output.listed is not None:
         return output.listed.take(pa.array(output.values))
-    if not output.integer:
-        return pa.array(np.asarray(output.values, np.float64))
-    return pa.array(np.asarray(output.values, np.int64))
+    return pa.array(np.asarray(output.values, np.int64 if output.integer else np.float64))
 
 
 def _infos(plan: Plan, outputs: list[Output]) -> list[ColumnInfo]:
@@ -746,6 +715,7 @@ def _suppressed(plan: Plan) -> str | None:
 
 
 _SURE = Fraction(95, 100)
+_HAVE = "people by what they have"  # groups or rows
 
 
 class Bounds(NamedTuple):
@@ -753,17 +723,6 @@ class Bounds(NamedTuple):
 
     lower: float
     upper: float
-
-
-def bounds_of(query: Query, result: Result) -> Bounds:
-    """The two ends, as whole numbers for a column of whole numbers."""
-    frame = result.to_arrow()
-    lower, upper = frame["lower"][0].as_py(), frame["upper"][0].as_py()
-    ((_, asked),) = query.aggregates
-    assert isinstance(asked, Range)
-    if getattr(asked.column, "type", None) is Type.INTEGER:
-        return Bounds(int(lower), int(upper))
-    return Bounds(lower, upper)
 
 
 class ContributionChoice:
@@ -789,16 +748,8 @@ class ContributionChoice:
         self.mechanism = Quantiles(probabilities=[share], rows=rows, **spend.for_choice)
         self.mechanism.check(self.most)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """What one person is promised."""
-        return self.mechanism.guarantee
-
-    def check(self) -> None:
-        """Refuse what the engine cannot answer; touches no data."""
-        self.grouped.table.source.check(self._request(0), self.most)
-
-    def _request(self, salt: int) -> Request:
+    def request(self, salt: int) -> Request:
+        """What the engine is asked; checking it touches no data."""
         table = self.grouped.table
         return Request(
             steps=table.steps,
@@ -815,10 +766,11 @@ class ContributionChoice:
 
         def work() -> int:
             source = self.grouped.table.source
-            counts: Any = source.spread(self._request(salt()), self.most)[rows]
-            record_choice("people by what they have", counts, self.mechanism)
-            chosen = 1 + int(self.mechanism.release(counts)[0])
-            return record_released("people by what they have", chosen)
+            counts: Any = source.spread(self.request(salt()), self.most)[rows]
+            noise = self.mechanism
+            if (recorder := current()) is not None:
+                recorder.reached(_HAVE, counts, sensitivity={"l1": noise.rows}, noise=noise)
+            return record_released(_HAVE, 1 + int(noise.release(counts)[0]))
 
         return guarded(work)
 
@@ -835,7 +787,7 @@ class ContributionChoice:
         return Result(
             pa.table({"bound": [chosen], "bound_rank_error": [rank]}),
             columns,
-            guarantee=self.guarantee,
+            guarantee=self.mechanism.guarantee,
             cost=cost,
             protects=protects(table.relation, table.unit.column),
         )
@@ -889,18 +841,10 @@ def record_found_keys(finder: Finder, exact: Exact) -> None:
     )
 
 
-def record_choice(name: str, counts: Any, mechanism: Quantiles) -> None:
-    """Record the number of people by their groups or rows, before a bound is chosen."""
-    recorder = current()
-    if recorder is not None:
-        recorder.reached(name, counts, sensitivity={"l1": mechanism.rows}, noise=mechanism)
-
-
 # -- the certificate, written when it is asked for -------------------------------------------------
 
 
 def certificate_of(*, entry: Entry, result: Result, ledger: str | None, key: Any) -> Certificate:
-    """The certificate of what was charged and what was released."""
     from discreet.certificate.issue import certify
 
     return certify(entry=entry, frame=result.frame, columns=result.columns, ledger=ledger, key=key)
@@ -918,15 +862,6 @@ _INSTEAD: Final = {
     "table": "keep the table that the session was opened with, and build queries from it",
     "close": "leave it out: a session holds nothing open",
 }
-
-
-def missing(name: str, known: Iterable[str]) -> AttributeError:
-    """The error where a session has no such name.
-
-    >>> print(missing("left", ["remaining", "spent"]))
-    a session has no 'left'; session.remaining is what is left, session.spent what was charged
-    """
-    return unknown("a session", name, known, _INSTEAD.get(name, ""))
 
 
 # -- the module, in case it is called instead of the class -----------------------------------------

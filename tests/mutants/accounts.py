@@ -148,8 +148,8 @@ ACCOUNTS = (
     Mutant(
         id="session-opened-under-another-promise",
         file="session.py",
-        old="    if (table.unit.column, table.relation) != (unit, relation):",
-        new="    if table.relation != relation:",
+        old="    if (table.unit.column, table.relation) != (data.unit, data.relation):",
+        new="    if table.relation != data.relation:",
         kind="check dropped",
         harm="a ledger that protects people is charged for rows",
         tests=(f"{DURABLE}::test_another_promise_is_refused",),

@@ -40,7 +40,7 @@ def worst_loss(mechanism, relation):
 def test_one_person_costs_no_more_than_is_charged(relation):
     """Catches the factor of two that people who are replaced need: they leave and come."""
     bought = choice(relation)
-    charged = bought.guarantee.epsilon(0)
+    charged = bought.mechanism.guarantee.epsilon(0)
     assert worst_loss(bought.mechanism, relation) <= charged * (1 + 1e-12)
     # The planted error: the choice for people who come or go, used where they are replaced.
     half = Quantiles(probabilities=["1/2"], epsilon=1, rows=1)
