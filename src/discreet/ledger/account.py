@@ -40,22 +40,17 @@ class AccountState:
     dataset: int | None = None  # of an analyst
     groups: tuple[int, ...] = ()  # above a dataset
     charges: int = 0
-    _filter: Filter | None = field(default=None, init=False)
+    filter: Filter | None = field(default=None, init=False)  # as of the last ``settle``
     _waiting: dict[tuple[str, str], int] = field(default_factory=dict, init=False)
     _common: int = field(default=1, init=False)  # a multiple of all denominators so far
 
     def __post_init__(self) -> None:
-        self._filter = None if self.cap is None else self.cap.opened
+        self.filter = None if self.cap is None else self.cap.opened
 
     @property
     def words(self) -> str:
         """The account as messages name it."""
         return f'{self.kind} "{self.name}"'
-
-    @property
-    def filter(self) -> Filter | None:
-        """The cap and the sums, as of the last ``settle``."""
-        return self._filter
 
     def note(self, amount: str, slack: str) -> None:
         """Read one charge."""
@@ -74,15 +69,15 @@ class AccountState:
             return
         self.settle()
         self._common = 1 << EXACT_BITS  # from now on, one by one
-        self._filter = self._added(self._filter, amount, slack)
+        self.filter = self._added(self.filter, amount, slack)
 
     def settle(self) -> None:
         """Add up what was read and check it against the cap; if that fails, nothing changes."""
-        account = self._filter
+        account = self.filter
         for key, times in self._waiting.items():
             amount, slack = amounts_of(*key)
             account = self._added(account, amount * times, slack * times)
-        self._filter, self._waiting = account, {}
+        self.filter, self._waiting = account, {}
 
     def _added(self, account: Filter | None, amount: Fraction, slack: Fraction) -> Filter:
         assert account is not None

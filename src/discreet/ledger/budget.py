@@ -65,7 +65,6 @@ class Cap:
             )
 
     def to_document(self) -> dict[str, Any]:
-        """The cap as a document for the journal."""
         return {
             "budget": json.loads(self.budget.to_json()),
             "limit": json.loads(self.limit.to_json()),
@@ -74,7 +73,6 @@ class Cap:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Cap:
-        """Read a cap from the journal's document."""
         budget, limit = (
             Guarantee.from_json(canonical.text(document[name])) for name in ("budget", "limit")
         )
@@ -130,16 +128,13 @@ class MemoryBudget:
 
     @property
     def entries(self) -> History:
-        """Everything charged so far, in order."""
         return History(tuple(self._entries))
 
     @property
     def releases(self) -> int:
-        """How many charges there are."""
         return len(self._entries)
 
     def charge(self, claim: Claim) -> Entry:
-        """Write the charge, or refuse it and leave no trace."""
         if os.getpid() != self._process:
             raise Refused(
                 "this budget is kept in the memory of another process, which cannot see what is "
@@ -173,11 +168,9 @@ class MemoryBudget:
             return entry
 
     def keep(self, entry: Entry, reply: Callable[[], bytes]) -> None:
-        """Keep what was released for a charge."""
         self._replies[entry.number] = reply
 
     def find(self, key: str) -> Entry | None:
-        """What was charged under this key."""
         return self._keys.get(key)
 
     def own(self, entry: Entry | int) -> Entry | None:
@@ -185,7 +178,6 @@ class MemoryBudget:
         return next((one for one in self._entries if entry is one or entry == one.number), None)
 
     def reply(self, entry: Entry) -> bytes | None:
-        """What was released for a charge."""
         kept = self._replies.get(entry.number)
         return None if kept is None else kept()
 

@@ -50,21 +50,17 @@ class Head:
         return canonical.text(told).encode()
 
     def sealed(self, key: Any) -> Head:
-        """This head, with its signature."""
         return replace(self, signature=signing.sign(key, self.message("head")))
 
     def to_text(self) -> str:
-        """The text that is stored in the head's file or table."""
         return canonical.text({name: getattr(self, name) for name in _STORED})
 
     @classmethod
     def begun(cls) -> Head:
-        """That of a new ledger."""
         return cls(os.urandom(16).hex(), 0, START)
 
     @classmethod
     def from_text(cls, text: str) -> Head:
-        """Read a head from the text of ``to_text``."""
         fields = json.loads(text)
         return cls(**{name: fields[name] for name in _STORED})
 

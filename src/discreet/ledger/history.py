@@ -98,7 +98,6 @@ def read_name(name: object, *, argument: str) -> str:
 
 
 def read_question(question: object) -> str:
-    """What was asked, in words."""
     if isinstance(question, str) and question.strip() and len(question) <= _LONGEST_QUESTION:
         return question
     raise InvalidArgument.of(

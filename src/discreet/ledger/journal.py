@@ -44,12 +44,10 @@ class Journal:
     # -- reading ---------------------------------------------------------------------------------
 
     def current(self) -> LedgerState:
-        """The state as it is now."""
         with self.store.reading() as transaction:
             return self.catch_up(transaction)
 
     def entries(self) -> Iterator[Entry]:
-        """All charges, in order."""
         state = self.current()
         with self.store.reading() as transaction, transaction.rows(1) as rows:
             for row in rows:
@@ -57,7 +55,6 @@ class Journal:
                     yield entry_of(row, state)
 
     def unanswered(self) -> tuple[Entry, ...]:
-        """The charges without a stored answer, in order."""
         with self.store.reading() as transaction, transaction.rows(1) as rows:
             answered = {json.loads(row[2])["charge"] for row in rows if is_of("reply", row)}
         return tuple(entry for entry in self.entries() if entry.number not in answered)
@@ -186,21 +183,12 @@ class Journal:
             self._append(state, transaction, fields, token=reply_token(charge))
 
     def entry(self, number: int) -> Entry | None:
-        """The charge with this number; None if that record is not a charge."""
         with self.store.reading() as transaction:
             state = self.catch_up(transaction)
             row = transaction.row(number)
         return None if row is None or not is_of("charge", row) else entry_of(row, state)
 
-    def filed(self, token: str) -> Entry | None:
-        """The charge of an idempotency key."""
-        with self.store.reading() as transaction:
-            state = self.catch_up(transaction)
-            row = transaction.filed(token)
-        return None if row is None else entry_of(row, state)
-
     def reply(self, charge: int) -> bytes | None:
-        """What was released for a charge."""
         with self.store.reading() as transaction:
             self.catch_up(transaction)
             row, content = transaction.filed(reply_token(charge)), transaction.reply(charge)
@@ -330,7 +318,6 @@ class LedgerBudget:
     def __init__(self, journal: Journal, data: AccountState, who: AccountState | None) -> None:
         self.journal, self.data = journal, data
         self.ledger, self.dataset = journal.id, data.name
-        self.analyst = None if who is None else who.name
         self._analyst = None if who is None else who.number
 
     @property
@@ -342,8 +329,7 @@ class LedgerBudget:
     @property
     def entries(self) -> History:
         """What was charged to the dataset, by everyone, in order."""
-        mine = (entry for entry in self.journal.entries() if entry.dataset == self.dataset)
-        return History(tuple(mine))
+        return History(tuple(e for e in self.journal.entries() if e.dataset == self.dataset))
 
     @property
     def releases(self) -> int:
@@ -360,7 +346,10 @@ class LedgerBudget:
 
     def find(self, key: str) -> Entry | None:
         """What was charged under this key."""
-        return self.journal.filed(token_of(self.data.number, self._analyst, key))
+        with self.journal.store.reading() as transaction:
+            state = self.journal.catch_up(transaction)
+            row = transaction.filed(token_of(self.data.number, self._analyst, key))
+        return None if row is None else entry_of(row, state)
 
     def own(self, entry: Entry | int) -> Entry | None:
         """The charge as recorded in the journal, if it belongs to this dataset."""

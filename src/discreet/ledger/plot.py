@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Final
 
-from discreet.guarantees.filters import Filter, in_words
+from discreet.guarantees.filters import Filter
 from discreet.ledger.history import Entry
 from discreet.plot import Plot, altair, dressed, limit_line
 from discreet.release.text import number, text
@@ -48,19 +48,16 @@ def draw(entries: Sequence[Entry], *, dataset: str, account: Filter) -> Plot:
     alt = altair()
 
     rows, names = _steps(entries)
+    symbol = account.limit.sum_symbol
     cap, spent = float(account.limit.amount), float(_sum(entries))
     with_cap = spent >= _LOW * cap or not rows
     top = 1.1 * cap if with_cap else 1.25 * spent
-    layers = [_areas(rows, names, top, _symbol(account), _time_axis(entries))] if rows else []
+    layers = [_areas(rows, names, top, symbol, _time_axis(entries))] if rows else []
     if with_cap:
         words = _words(account, account.limit.amount, account.slack)
-        height = _height("cap:Q", 1.1 * cap, _symbol(account))
+        height = _height("cap:Q", 1.1 * cap, symbol)
         layers += limit_line(height, "cap", cap, f"cap: {words}")
-    subtitle = [
-        part
-        for line in _subtitle(entries, account, with_cap=with_cap)
-        for part in textwrap.wrap(line, _LINE)
-    ]
+    subtitle = _subtitle(entries, account, with_cap=with_cap)
     chart = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
     return Plot(dressed(chart, f"Spending on {_short(dataset, 40)}", subtitle))
 
@@ -171,14 +168,9 @@ def _height(field: str, top: float, symbol: str) -> Any:
 # -- words -----------------------------------------------------------------------------------------
 
 
-def _symbol(account: Filter) -> str:
-    """ε, ρ or μ²."""
-    return in_words(type(account.limit), account.total, account.spent_slack).partition(" ")[0]
-
-
 def _words(account: Filter, total: Fraction, slack: Fraction) -> str:
     """An amount to six digits."""
-    words = f"{_symbol(account)} = {number(float(total))}"
+    words = f"{account.limit.sum_symbol} = {number(float(total))}"
     return f"{words} with δ₀ = {number(float(slack))}" if slack else words
 
 
@@ -198,7 +190,7 @@ def _subtitle(entries: Sequence[Entry], account: Filter, *, with_cap: bool) -> l
     people = len({entry.analyst for entry in entries} - {None})
     by = f" by {people:,} analyst{'s' * (people > 1)}" if people else ""
     releases = f"{len(entries):,} release{'s' * (len(entries) != 1)}{by}"
-    lines = [f"{spent} of {limit} ({share} %), {releases}"]
+    lines = textwrap.wrap(f"{spent} of {limit} ({share} %), {releases}", _LINE)
     return lines if with_cap else [*lines, "the cap is too far above to be drawn"]
 
 

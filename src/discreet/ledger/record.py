@@ -41,14 +41,12 @@ class Record(NamedTuple):
         detail: Mapping[str, Any] | None = None,
         token: str | None = None,
     ) -> Record:
-        """The next record."""
         body = canonical.text({**fields, "number": number, "previous": previous, "token": token})
         explained = canonical.text({} if detail is None else dict(detail))
         return cls(number, token, body, explained, hash_of(body, explained))
 
 
 def hash_of(body: str, detail: str) -> str:
-    """The hash of a record."""
     return hashlib.sha256(f"{body}\n{detail}".encode()).hexdigest()
 
 
@@ -84,5 +82,4 @@ def token_of(dataset: int, analyst: int | None, key: str) -> str:
 
 
 def digest_of(content: bytes) -> str:
-    """The digest of a reply."""
     return hashlib.sha256(content).hexdigest()

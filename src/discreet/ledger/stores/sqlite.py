@@ -189,10 +189,6 @@ class SqliteStore(Store):
 
     def begin(self, *, create: bool) -> None:
         """Check the file and its head, or make them."""
-        self._begin(create=create)
-        self._file = _file(self.name)
-
-    def _begin(self, *, create: bool) -> None:
         journal, head = _is_there(self.path), self._head.path.exists()
         if self.path.is_dir():
             raise InvalidArgument(
@@ -215,17 +211,9 @@ class SqliteStore(Store):
         with self._head.locked(create=create) as file:
             journal = _is_there(self.path)
             present = self._head.read(file, unfinished=not journal)
-            if journal and self._open(self._present(present)):
-                return
-            if present is not None and present.number:
-                raise LedgerDamaged(
-                    f"the ledger {self.name} is gone, but its head says that it has "
-                    f"{present.number:,} records",
-                    remedy="restore it from a backup",
-                )
-            if not create:
-                raise self.missing("the path of a ledger", "where one was begun and never finished")
-            self._make(file, present)
+            if not journal or not self._open(self._present(present)):
+                self._make(file, present, create=create)
+        self._file = _file(self.name)
 
     def _open(self, present: Head) -> bool:
         """Check the file that is there; false if its creation was never finished."""
@@ -248,9 +236,17 @@ class SqliteStore(Store):
             Transaction(self, connection, present).check_version()
             return True
 
-    def _make(self, file: int, present: Head | None) -> None:
+    def _make(self, file: int, present: Head | None, *, create: bool) -> None:
         """Write the head first: then a ledger without a head is never a new one, even if creation
         was cut off by a crash."""
+        if present is not None and present.number:
+            raise LedgerDamaged(
+                f"the ledger {self.name} is gone, but its head says that it has "
+                f"{present.number:,} records",
+                remedy="restore it from a backup",
+            )
+        if not create:
+            raise self.missing("the path of a ledger", "where one was begun and never finished")
         if present is None:
             present = Head.begun()
             self._head.write(file, present)

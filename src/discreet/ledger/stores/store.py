@@ -117,7 +117,6 @@ class Transaction:
         return self._store.rows(self._connection, first)
 
     def row(self, number: int) -> Row | None:
-        """One record."""
         return self._connection.execute(_ONE, {"number": number}).first()
 
     def filed(self, token: str) -> Row | None:
@@ -125,7 +124,6 @@ class Transaction:
         return self._connection.execute(_TOKEN, {"token": token}).first()
 
     def reply(self, charge: int) -> bytes | None:
-        """What was released for a charge."""
         content: bytes | None = self._connection.execute(_REPLY, {"charge": charge}).scalar()
         return content
 
@@ -142,13 +140,11 @@ class Transaction:
         self.following = following
 
     def add_reply(self, charge: int, content: bytes) -> None:
-        """Add what was released."""
         self._connection.execute(replies_table.insert(), {"charge": charge, "content": content})
 
     # -- versions --------------------------------------------------------------------------------
 
     def version(self) -> int:
-        """The version that the tables have."""
         return int(
             self._connection.execute(sa.select(sa.func.max(schema_table.c.version))).scalar() or 0
         )
@@ -165,7 +161,6 @@ class Transaction:
             )
 
     def upgrade(self, present: int, wanted: int = VERSION) -> None:
-        """Bring the tables to a later version."""
         for version in range(present + 1, wanted + 1):
             for statement in self._store.statements(self._connection.dialect, version):
                 self._connection.execute(sa.text(statement))
@@ -234,18 +229,15 @@ class Store(ABC):
 
     @classmethod
     def tables(cls, version: int) -> tuple[sa.Table, ...]:
-        """The tables that a version adds."""
         return (*ADDED[version], head_table) if version == 1 else ADDED[version]
 
     @contextmanager
     def rows(self, connection: sa.Connection, first: int) -> Iterator[Iterator[Row]]:
-        """The records from this number on."""
         options = {"yield_per": _AT_ONCE} if first == 1 else {}
         with connection.execute(FROM, {"first": first}, execution_options=options) as found:
             yield (row for part in found.partitions(_AT_ONCE) for row in part)
 
     def insert(self, connection: sa.Connection, row: Row) -> None:
-        """Add a row to the journal."""
         connection.execute(APPEND, dict(zip(journal_table.c.keys(), row, strict=True)))
 
     # -- before it is opened ---------------------------------------------------------------------
@@ -304,22 +296,19 @@ class Store(ABC):
         with self.transaction(self.opening) as connection:
             first, every = self.table_names(1), self.table_names(VERSION)
             there = {*sa.inspect(connection).get_table_names()} & every
+            if not there and not create:
+                raise self.missing("the address of a database with a ledger", "which has none")
             if not there:
-                self._create(connection, create=create)
+                begun = Head.begun()
+                Transaction(self, connection, begun).upgrade(0)
+                values = {"one": 1, "number": 0, "document": begun.to_text()}
+                connection.execute(head_table.insert(), values)
             elif missing := first - there:
                 names = ", ".join(sorted(missing))
                 raise LedgerDamaged(f"the ledger {self.name} has lost its tables {names}")
             transaction = Transaction(self, connection, _head(connection))
             self.check_guards(connection, min(transaction.version(), VERSION))
             transaction.check_version()
-
-    def _create(self, connection: sa.Connection, *, create: bool) -> None:
-        if not create:
-            raise self.missing("the address of a database with a ledger", "which has none")
-        begun = Head.begun()
-        Transaction(self, connection, begun).upgrade(0)
-        values = {"one": 1, "number": 0, "document": begun.to_text()}
-        connection.execute(head_table.insert(), values)
 
     def missing(self, expected: str, why: str) -> InvalidArgument:
         """The error where there is no ledger, and none is to be made."""
