@@ -421,11 +421,8 @@ class BudgetExceeded(Refused):
     ) -> None:
         super().__init__()
         self.args = (requested, spent, limit, left, account)
-        self.requested = requested
-        self.spent = spent
-        self.limit = limit
-        self.left = left
-        self.account = account
+        self.requested, self.spent, self.limit = requested, spent, limit
+        self.left, self.account = left, account
 
     def sentence(self, words: Words) -> str:
         """The same in all ``words``: it names no argument."""

@@ -59,11 +59,7 @@ class Relation(Enum):
         To replace a record is to remove one and add another, so a promise for one step of
         add-remove holds under replace as its promise for a group of two.
         """
-        match self:
-            case Relation.ADD_REMOVE:
-                return 1
-            case Relation.REPLACE:
-                return 2
+        return 1 if self is Relation.ADD_REMOVE else 2
 
     def __str__(self) -> str:
         return self.value
@@ -112,11 +108,9 @@ def distance(x: Iterable[Hashable], y: Iterable[Hashable], relation: Relation | 
     >>> distance("a", "ab", "replace")
     inf
     """
-    relation = Relation.parse(relation)
+    steps = Relation.parse(relation)
     left, right = Counter(x), Counter(y)
     removed, added = (left - right).total(), (right - left).total()
-    match relation:
-        case Relation.ADD_REMOVE:
-            return removed + added
-        case Relation.REPLACE:
-            return removed if removed == added else math.inf
+    if steps is Relation.ADD_REMOVE:
+        return removed + added
+    return removed if removed == added else math.inf

@@ -16,6 +16,7 @@ _PADDING: Final = {"left": 18, "top": 18, "right": 40, "bottom": 18}
 _SHARP = 2  # pixels of a PNG for each pixel of the drawing
 # A character without a meaning of its own: it stands for "<" while the page is written.
 _STAND_IN: Final = "\ue000"
+_INSTALL: Final = "pip install 'discreet[plots]'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +84,8 @@ def _converter() -> Any:
 
 
 def _needed(name: str) -> Any:
-    told, remedy = (
-        f"a picture needs {name}, which is not installed",
-        "pip install 'discreet[plots]'",
-    )
-    return extra(name, Refused(told, remedy=remedy, code="not-installed"))
+    told = f"a picture needs {name}, which is not installed"
+    return extra(name, Refused(told, remedy=_INSTALL, code="not-installed"))
 
 
 def extra(name: str, missing: DiscreetError) -> Any:

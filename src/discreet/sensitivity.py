@@ -126,11 +126,9 @@ def bounded_sum(*, bounds: tuple[Number, Number], relation: Relation | str) -> S
     Fraction(4, 1)
     """
     lower, upper = interval(bounds, name="bounds")
-    match Relation.parse(relation):
-        case Relation.ADD_REMOVE:
-            return Sensitivity.spread(cells=1, each=max(abs(lower), abs(upper)))
-        case Relation.REPLACE:
-            return Sensitivity.spread(cells=1, each=upper - lower)
+    if Relation.parse(relation) is Relation.ADD_REMOVE:
+        return Sensitivity.spread(cells=1, each=max(abs(lower), abs(upper)))
+    return Sensitivity.spread(cells=1, each=upper - lower)
 
 
 @spelled
@@ -144,17 +142,15 @@ def bounded_mean(*, bounds: tuple[Number, Number], n: int, relation: Relation | 
     """
     lower, upper = interval(bounds, name="bounds")
     rows = integer(n, name="n", minimum=1)
-    match Relation.parse(relation):
-        case Relation.ADD_REMOVE:
-            raise RelationMismatch(
-                Phrase(
-                    "a mean or proportion over a public number of rows does not exist under "
-                    'add-remove, where the number of rows is protected; use {relation="replace"}, '
-                    "or release a noisy sum and a noisy count"
-                )
+    if Relation.parse(relation) is Relation.ADD_REMOVE:
+        raise RelationMismatch(
+            Phrase(
+                "a mean or proportion over a public number of rows does not exist under "
+                'add-remove, where the number of rows is protected; use {relation="replace"}, '
+                "or release a noisy sum and a noisy count"
             )
-        case Relation.REPLACE:
-            return Sensitivity.spread(cells=1, each=(upper - lower) / rows)
+        )
+    return Sensitivity.spread(cells=1, each=(upper - lower) / rows)
 
 
 if not TYPE_CHECKING:  # a type checker would then accept every name

@@ -129,7 +129,6 @@ def seeded(seed: int) -> AbstractContextManager[None]:
 
 
 # -- replays with repeatable entropy ---------------------------------------------------------------
-# For sessions, and for mechanisms that are used directly.
 
 
 def replay(run: Callable[..., Any], pair: tuple[Any, Any], *, seed: int = 0) -> ReplayFinding:
@@ -155,7 +154,6 @@ none further apart than declared. This is about these two inputs and is not a pr
 
 
 # -- a privacy claim as a test ---------------------------------------------------------------------
-# Fails when the auditor finds a violation.
 
 
 _AGAIN = (

@@ -44,8 +44,8 @@ GUARANTEES = (
     Mutant(
         id="neighbors-replace-is-one-step",
         file="neighbors.py",
-        old="            case Relation.REPLACE:\n                return 2\n",
-        new="            case Relation.REPLACE:\n                return 1\n",
+        old="        return 1 if self is Relation.ADD_REMOVE else 2\n",
+        new="        return 1\n",
         kind="count forgotten",
         harm="a person who is replaced leaves one cell and enters another; only one is covered",
         tests=("tests/test_sensitivity.py::test_claim_18_histogram_sensitivity",),
