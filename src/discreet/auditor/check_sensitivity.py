@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import groupby, islice, pairwise
@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.auditor.distance import TOLERANCE, Apart, Move, move, numeric, read_norm
+from discreet.auditor.distance import TOLERANCE, Apart, move, numeric, read_norm, unmoved
 from discreet.auditor.domains import (
     ABSENT,
     KEPT,
@@ -71,7 +71,7 @@ class SensitivityFinding:
                 f"{self.norm}, and {short(self.claimed)} is claimed under {self.relation}"
                 f"{self._within()}. That is not a proof"
             )
-        sizes = " and ".join(f"{_length(one):,}" for one in self.worst)
+        sizes = " and ".join(f"{len(one):,}" for one in self.worst)
         lines = [
             f"violated: neighbours under {self.relation} were found {tried} whose answers are "
             f"{short(self.found)} apart in {self.norm}, and {short(self.claimed)} is claimed"
@@ -98,7 +98,7 @@ class SensitivityFinding:
                 "norm": self.norm,
                 "relation": self.relation,
                 "why": self.why,
-                "sizes": [_length(one) for one in self.worst],
+                "sizes": [len(one) for one in self.worst],
                 "worst": self.shown or None,
                 "apart": self.apart,
                 "tolerance": str(self.tolerance),
@@ -129,10 +129,6 @@ def _plain(record: Any) -> Any:
     return record.item() if hasattr(record, "item") else record
 
 
-def _length(dataset: Any) -> int:
-    return len(dataset)
-
-
 # -- chains of neighbours, and where the answer leaps ----------------------------------------------
 # Each dataset on a chain is a neighbour of the next. If the answers at two places are further apart
 # than the number of steps between them allows, some step between is too large, and halving finds
@@ -157,7 +153,6 @@ class Chain:
 
     @property
     def steps(self) -> int:
-        """How many there are."""
         return len(self.records) - self.first
 
     def at(self, step: int) -> list[Any]:
@@ -268,47 +263,46 @@ class MeasuredPair:
     """A pair and how far apart its answers are."""
 
     pair: NeighbourPair
-    distance: Fraction | float
+    distance: Distance
     exceeds: bool
     answers: tuple[Any, Any]
     why: str = ""
 
+    @property
+    def rank(self) -> tuple[Distance, int]:
+        return self.distance, -len(self.pair.both)
 
+
+@dataclass(eq=False, repr=False)
 class Search:
     """Tries pairs, and remembers the worst."""
 
-    def __init__(
-        self,
-        f: Callable[[Any], Any],
-        changes: Changes,
-        *,
-        norm: Norm,
-        claimed: Fraction,
-        tolerance: Fraction,
-        tries: int | None,
-        seconds: float | None,
-    ) -> None:
-        self.f, self.changes, self.norm, self.claimed = f, changes, norm, claimed
-        self.tolerance, self.tries, self.seconds = tolerance, tries, seconds
-        self.tried, self.answered, self.numeric = 0, 0, False
-        self.best: list[MeasuredPair] = []  # to climb from
-        self.worst: MeasuredPair | None = None  # the smallest pair that moved most
-        self._begun = time.monotonic()
+    f: Callable[[Any], Any]
+    changes: Changes
+    norm: Norm
+    claimed: Fraction
+    tolerance: Fraction
+    tries: int | None
+    seconds: float | None
+    tried: int = 0
+    answered: int = 0
+    numeric: bool = False
+    best: list[MeasuredPair] = field(default_factory=list)  # to climb from
+    worst: MeasuredPair | None = None  # the smallest pair that moved most
+    begun: float = field(default_factory=lambda: time.monotonic())
 
     @property
     def spent(self) -> float:
-        """Seconds so far."""
-        return time.monotonic() - self._begun
+        return time.monotonic() - self.begun
 
-    @property
-    def late(self) -> bool:
-        """Is the time up?"""
-        return self.seconds is not None and self.spent >= self.seconds
+    def has_used(self, share: float) -> bool:
+        """Is this share of the seconds over?"""
+        return self.seconds is not None and self.spent >= share * self.seconds
 
     def run(self) -> None:
         """Search until tries or seconds are used up, or nothing worse can be found."""
         for pair in self._pairs():
-            if self._over(_SEARCHING) or self._hopeless():
+            if self._over() or (self.worst and math.isinf(self.worst.distance)):
                 return
             self._keep(self.look(pair))
 
@@ -316,19 +310,19 @@ class Search:
         """How far apart the answers are."""
         self.tried += 1
         x, y = (self.answer(data) for data in pair.datasets(self.changes.domain))
-        if isinstance(x, RaisedAnswer) or isinstance(y, RaisedAnswer):
-            if x == y:
-                return MeasuredPair(pair, Fraction(0), False, (x, y))
+        raised = isinstance(x, RaisedAnswer) or isinstance(y, RaisedAnswer)
+        if not raised:
+            self.answered += 1
+            self.numeric = self.numeric or numeric(x) or numeric(y)
+        moved = move(x, y)
+        if not isinstance(moved, Apart):
+            exceeds = moved.exceeds(self.claimed, self.norm, tolerance=self.tolerance)
+            return MeasuredPair(pair, moved.size(self.norm), exceeds, (x, y))
+        why = f"of the answers, {moved.words}"
+        if raised:
             told = [a.kind if isinstance(a, RaisedAnswer) else "an answer" for a in (x, y)]
             why = f"f gives {told[0]} on one, {told[1]} on the other"
-            return MeasuredPair(pair, math.inf, True, (x, y), why)
-        self.answered += 1
-        self.numeric = self.numeric or numeric(x) or numeric(y)
-        moved = move(x, y)
-        if isinstance(moved, Apart):
-            return MeasuredPair(pair, math.inf, True, (x, y), f"of the answers, {moved.words}")
-        exceeds = moved.exceeds(self.claimed, self.norm, tolerance=self.tolerance)
-        return MeasuredPair(pair, moved.size(self.norm), exceeds, (x, y))
+        return MeasuredPair(pair, math.inf, True, (x, y), why)
 
     def answer(self, data: Any) -> Any:
         """What f returns; an error is an answer too. f gets a copy, as it may change the data."""
@@ -344,20 +338,17 @@ class Search:
         assert self.worst is not None
         seen, left = self.worst, _SHRINKS
         least = seen.distance if math.isinf(seen.distance) else seen.distance / (1 + TOLERANCE)
-        progress = True
-        while progress and left > 0:
-            progress = False
+        while True:
             for pair in self._smaller(seen.pair):
                 left -= 1
-                if left <= 0 or self.late:
+                if left <= 0 or self.has_used(1):
                     return seen
                 new = self.look(pair) if self.changes.fits(pair) else None
                 if new is not None and new.exceeds and new.distance >= least:
-                    seen, progress = new, True
+                    seen = new
                     break
-        return seen
-
-    # -- inside ------------------------------------------------------------------------------------
+            else:
+                return seen
 
     def _pairs(self) -> Iterator[NeighbourPair]:
         begun = (pair for pair in starts(self.changes) if self.changes.fits(pair))
@@ -376,32 +367,26 @@ class Search:
 
     def _on_the_way(self, records: list[Any]) -> Any:
         """The answer for a dataset on a chain; none if time is up."""
-        if self._over(_SEARCHING):
+        if self._over():
             return None
         self.tried += 1
         return self.answer(self.changes.domain.dataset(records))
 
-    def _between(self, x: Any, y: Any) -> Fraction | float:
-        if isinstance(x, RaisedAnswer) or isinstance(y, RaisedAnswer):
-            return Fraction(0) if x == y else math.inf
+    def _between(self, x: Any, y: Any) -> Distance:
         moved = move(x, y)
         return math.inf if isinstance(moved, Apart) else moved.size(self.norm)
-
-    def _hopeless(self) -> bool:
-        return self.worst is not None and math.isinf(self.worst.distance)
 
     def _keep(self, seen: MeasuredPair) -> None:
         """Keep it if it is among the best; a later one replaces one just as far apart, so that
         climbing moves on."""
-        if self.worst is None or _rank(seen) > _rank(self.worst):
+        if self.worst is None or seen.rank > self.worst.rank:
             self.worst = seen
         others = [one for one in self.best if one.distance != seen.distance]
         self.best = sorted([seen, *others], key=lambda one: one.distance, reverse=True)[:_KEPT]
 
-    def _over(self, share: float) -> bool:
-        if self.tries is not None and self.tried >= self.tries:
-            return True
-        return self.seconds is not None and self.spent >= share * self.seconds
+    def _over(self) -> bool:
+        used_up = self.tries is not None and self.tried >= self.tries
+        return used_up or self.has_used(_SEARCHING)
 
     def _smaller(self, pair: NeighbourPair) -> Iterator[NeighbourPair]:
         both = pair.both
@@ -421,10 +406,6 @@ class Search:
                 yield replace(pair, left=value)
             if not _is_simple(pair.right):
                 yield replace(pair, right=value)
-
-
-def _rank(seen: MeasuredPair) -> tuple[Fraction | float, int]:
-    return seen.distance, -len(seen.pair.both)
 
 
 def _is_simple(record: Any) -> bool:
@@ -484,17 +465,22 @@ add-remove. That is not a proof
     """
     told = Relation.parse(relation)
     changes = Changes(read_domain(domain), told, Sizes.read(size, told), shuffled)
-    neither = tries is None and seconds is None
+    if tries is None and seconds is None:
+        tries, seconds = _TRIES, _SECONDS
+    if not callable(f):
+        raise InvalidArgument.of("f", "a function of a dataset", f)
+    if read_norm(norm) == "range":  # which does not measure a whole answer
+        expected = '"l1" or "l2" or "linf" or "l0"'
+        raise InvalidArgument("norm", expected, '"range"', hint="for scores, see dp.replay")
     search = Search(
-        _callable(f),
+        f,
         changes,
-        norm=_norm(norm),
+        norm=norm,
         claimed=non_negative(claimed, name="claimed"),
         tolerance=non_negative(tolerance, name="tolerance"),
-        tries=_TRIES if neither else _tries(tries),
-        seconds=_SECONDS if neither else _seconds(seconds),
+        tries=None if tries is None else integer(tries, name="tries", minimum=1),
+        seconds=None if seconds is None else positive_float(seconds, name="seconds"),
     )
-    begun = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the mean of nothing, say: what counts is the answer
         search.run()
@@ -518,7 +504,7 @@ add-remove. That is not a proof
         worst=worst.pair.datasets(changes.domain),
         why=worst.why,
         tried=tried,
-        seconds=time.monotonic() - begun,
+        seconds=search.spent,
         shown=in_words(worst.pair.lists()) if changes.domain.invented else "",
         apart=worst.pair.in_words(shown=changes.domain.invented),
         tolerance=search.tolerance,
@@ -543,38 +529,12 @@ def _check_exact(search: Search) -> None:
     assert search.worst is not None
     datasets = search.worst.pair.datasets(search.changes.domain)
     for data, x in zip(datasets, search.worst.answers, strict=True):
-        y = search.answer(data)  # once more
-        moved = None if isinstance(x, RaisedAnswer) or isinstance(y, RaisedAnswer) else move(x, y)
-        same = x == y if moved is None else isinstance(moved, Move) and moved.size("l0") == 0
-        if not same:
+        if not unmoved(x, search.answer(data)):  # asked once more
             raise InvalidArgument(
                 "f",
                 "exact: the same answer for the same data",
                 "one that gave two answers",
                 hint="leave the noise out; dp.audit looks at noisy answers",
             )
-        if search.late:
+        if search.has_used(1):
             return  # one of the two will do
-
-
-def _norm(norm: Norm) -> Norm:
-    """Check that the norm is one that measures a whole answer."""
-    if read_norm(norm) != "range":
-        return norm
-    raise InvalidArgument(
-        "norm", '"l1" or "l2" or "linf" or "l0"', '"range"', hint="for scores, see dp.replay"
-    )
-
-
-def _callable(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    if callable(f):
-        return f
-    raise InvalidArgument.of("f", "a function of a dataset", f)
-
-
-def _tries(tries: int | None) -> int | None:
-    return None if tries is None else integer(tries, name="tries", minimum=1)
-
-
-def _seconds(seconds: Number | None) -> float | None:
-    return None if seconds is None else positive_float(seconds, name="seconds")

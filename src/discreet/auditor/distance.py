@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -102,6 +103,12 @@ def move(x: Any, y: Any, *, absent: int | None = None) -> Move | Apart:
     return _difference(a.astype(object), b.astype(object), floats)
 
 
+def unmoved(x: Any, y: Any, *, absent: int | None = None) -> bool:
+    """Are both answers the same?"""
+    moved = move(x, y, absent=absent)
+    return isinstance(moved, Move) and moved.size("l0") == 0
+
+
 def numbers(value: Any) -> NDArray[Any] | None:
     """The value as an array of numbers, if it is one."""
     try:
@@ -171,26 +178,24 @@ def _move_by_key(x: Mapping[Any, Any], y: Mapping[Any, Any], absent: int | None)
 def _move_of_parts(x: list[Any], y: list[Any], absent: int | None) -> Move | Apart:
     if len(x) != len(y):
         return Apart("shape", "they differ in length")
-    moves = [move(one, other, absent=absent) for one, other in zip(x, y, strict=True)]
-    changes, floats = [], False
-    for each in moves:
+    changes, floats = [np.zeros(0, object)], False
+    for one, other in zip(x, y, strict=True):
+        each = move(one, other, absent=absent)
         if isinstance(each, Apart):
             return each
         changes.append(each.change.reshape(-1))
         floats = floats or each.floats
-    return Move(np.concatenate([np.zeros(0, object), *changes]), floats)
+    return Move(np.concatenate(changes), floats)
 
 
 def _move_of_others(x: Any, y: Any) -> Move | Apart:
     """Text, None and the like: equal, or apart."""
     if type(x) is not type(y):
         return Apart("type", "they differ in type")
-    try:
-        same = bool(x == y)
-    except Exception:
-        same = False
-    nothing = Move(np.zeros(0, object), False)
-    return nothing if same else Apart("type", "they are not numbers, and differ")
+    with suppress(Exception):  # what cannot be compared is not known to be equal
+        if x == y:
+            return Move(np.zeros(0, object), False)
+    return Apart("type", "they are not numbers, and differ")
 
 
 def _sqrt_down(x: Fraction) -> Fraction:

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
@@ -65,7 +65,6 @@ class SearchStream:
         return (self.word() << 64 | self.word()) % n
 
     def choose(self, items: Sequence[T]) -> T:
-        """One of the items."""
         return items[self.below(len(items))]
 
     def picks(self, items: Sequence[T], many: int) -> list[T]:
@@ -82,6 +81,42 @@ class SearchStream:
         return left
 
 
+# -- what a record can be --------------------------------------------------------------------------
+
+
+class RecordDomain(Protocol):
+    """What a record can be."""
+
+    @property
+    def edges(self) -> tuple[Any, ...]:
+        """Records that are likely to cause trouble, the likeliest first."""
+
+    @property
+    def starts(self) -> tuple[tuple[Any, ...], ...]:
+        """Datasets to start from."""
+        return ()
+
+    @property
+    def invented(self) -> bool:
+        """Are records made up, so that they may be shown?"""
+        return True
+
+    def draw(self, stream: SearchStream) -> Any:
+        """Some record."""
+
+    def spread(self, stream: SearchStream, many: int) -> list[Any]:
+        """Records from all over, different ones if there are enough."""
+        return [self.draw(stream) for _ in range(many)]
+
+    def near(self, record: Any, stream: SearchStream) -> Any:
+        """One that differs a little; any, where none is nearer than another."""
+        return self.draw(stream)
+
+    def dataset(self, records: Sequence[Any]) -> Any:
+        """Records in the form in which a function of data receives them."""
+        return list(records)
+
+
 # -- numbers as records ----------------------------------------------------------------------------
 # The ones where arithmetic goes wrong come first.
 
@@ -96,15 +131,13 @@ _REAL = (
 
 
 @dataclass(frozen=True, eq=False)
-class NumberDomain:
+class NumberDomain(RecordDomain):
     """Integers or floats from `lower` to `upper`."""
 
     lower: Any
     upper: Any
     dtype: Any  # None for integers that 64 bits do not hold
     odd: bool = False  # NaN and infinities too?
-    starts: tuple[tuple[Any, ...], ...] = ()
-    invented = True
 
     @classmethod
     def between(cls, lower: Any, upper: Any) -> NumberDomain:
@@ -146,7 +179,6 @@ class NumberDomain:
 
     @property
     def whole(self) -> bool:
-        """Integers only?"""
         return isinstance(self.lower, int)
 
     @cached_property
@@ -169,8 +201,7 @@ class NumberDomain:
         if way < 3:
             return stream.choose(self.edges)
         if way < 6:
-            share = stream.unit()
-            return self._fit(self.lower + share * self._half + share * self._half)
+            return self._between(stream.unit())
         bits = stream.below(64 if self.whole or not self.odd else 1024)
         size = (1 + stream.unit()) * 2.0 ** (bits if self.whole or way < 8 else -stream.below(60))
         return self._fit(size if stream.below(2) else -size)
@@ -179,8 +210,7 @@ class NumberDomain:
         """Numbers between the ends, spread as evenly as chance makes them."""
         if self.whole:
             return [self.lower + stream.below(self.upper - self.lower + 1) for _ in range(many)]
-        shares = [stream.unit() for _ in range(many)]
-        return [self._fit(self.lower + u * self._half + u * self._half) for u in shares]
+        return [self._between(stream.unit()) for _ in range(many)]
 
     def near(self, record: Any, stream: SearchStream) -> Any:
         """A number a step, a quarter or a factor of two away."""
@@ -189,23 +219,22 @@ class NumberDomain:
         way = stream.below(6)
         if self.whole:
             moves = [record + 1, record - 1, record * 2, record // 2, -record]
-            return self._fit(moves[way]) if way < 5 else self.draw(stream)
-        up = math.nextafter(record, math.inf)
-        steps = [record + 0.25, record + 1, record * 2, record / 2, up]
-        return self._fit(steps[way]) if way < 5 else self.draw(stream)
+        else:
+            up = math.nextafter(record, math.inf)
+            moves = [record + 0.25, record + 1, record * 2, record / 2, up]
+        return self._fit(moves[way]) if way < 5 else self.draw(stream)
 
     def dataset(self, records: Sequence[Any]) -> Any:
         """An array of the type, or a list of Python's integers."""
         return list(records) if self.dtype is None else np.array(list(records), self.dtype)
 
-    @property
-    def _half(self) -> float:
-        """Half of the width; the whole width may not fit in a double."""
-        return float(self.upper) / 2 - float(self.lower) / 2
+    def _between(self, share: float) -> Any:
+        """The record at this share of the width, which as a whole may not fit in a double."""
+        half = float(self.upper) / 2 - float(self.lower) / 2
+        return self._fit(self.lower + share * half + share * half)
 
     def _inside(self, values: Sequence[Any]) -> list[Any]:
-        kept = [value for value in values if self.lower <= value <= self.upper]
-        return [self._fit(value) for value in kept]
+        return [self._fit(value) for value in values if self.lower <= value <= self.upper]
 
     def _fit(self, value: Any) -> Any:
         """The nearest record."""
@@ -222,43 +251,8 @@ _MOST_EDGES = 40
 _KINDS = "biuf"
 
 
-class RecordDomain(Protocol):
-    """What a record can be."""
-
-    @property
-    def edges(self) -> tuple[Any, ...]:
-        """Records that are likely to cause trouble, the likeliest first."""
-        ...
-
-    @property
-    def starts(self) -> tuple[tuple[Any, ...], ...]:
-        """Datasets to start from."""
-        ...
-
-    @property
-    def invented(self) -> bool:
-        """Are records made up, so that they may be shown?"""
-        ...
-
-    def draw(self, stream: SearchStream) -> Any:
-        """Some record."""
-        ...
-
-    def spread(self, stream: SearchStream, many: int) -> list[Any]:
-        """Records from all over, different ones if there are enough."""
-        ...
-
-    def near(self, record: Any, stream: SearchStream) -> Any:
-        """One that differs a little."""
-        ...
-
-    def dataset(self, records: Sequence[Any]) -> Any:
-        """Records in the form in which a function of data receives them."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class Listed:
+class Listed(RecordDomain):
     """Values that were listed, or the records of datasets that were listed."""
 
     values: tuple[Any, ...]
@@ -273,17 +267,12 @@ class Listed:
         return (self.values[0], self.values[-1], *self.values[1:-1:step])
 
     def draw(self, stream: SearchStream) -> Any:
-        """One of the values."""
         return stream.choose(self.values)
 
     def spread(self, stream: SearchStream, many: int) -> list[Any]:
         """All values in turn."""
         first = stream.below(len(self.values))
         return [self.values[(first + i) % len(self.values)] for i in range(many)]
-
-    def near(self, record: Any, stream: SearchStream) -> Any:
-        """Any value: none is nearer than another."""
-        return stream.choose(self.values)
 
     def dataset(self, records: Sequence[Any]) -> Any:
         """An array of numbers or of rows of numbers, or a list."""
@@ -294,32 +283,21 @@ class Listed:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class Made(RecordDomain):
     """Records that a function makes from numbers in [0, 1)."""
 
     make: Callable[..., Any]
     arity: int
-    starts: tuple[tuple[Any, ...], ...] = ()
-    invented = True
 
     @property
     def edges(self) -> tuple[Any, ...]:
         """Records made from corners of the cube, and from its middle."""
-        ends = (0.0, 1 - 2.0**-53, 0.5)
-        corners = itertools.islice(itertools.product(ends, repeat=self.arity), _MOST_EDGES)
-        return tuple(self.make(*corner) for corner in corners)
+        corners = product((0.0, 1 - 2.0**-53, 0.5), repeat=self.arity)
+        return tuple(self.make(*corner) for corner in islice(corners, _MOST_EDGES))
 
     def draw(self, stream: SearchStream) -> Any:
         """A record made from any point of the cube."""
         return self.make(*(stream.unit() for _ in range(self.arity)))
-
-    def spread(self, stream: SearchStream, many: int) -> list[Any]:
-        """Records each made from any point."""
-        return [self.draw(stream) for _ in range(many)]
-
-    def near(self, record: Any, stream: SearchStream) -> Any:
-        """A record made from any other point."""
-        return self.draw(stream)
 
     def dataset(self, records: Sequence[Any]) -> Any:
         """An array, if the function makes numbers."""
@@ -329,22 +307,19 @@ class Made:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class Columns(RecordDomain):
     """Rows: a record has one value of each domain."""
 
     columns: tuple[RecordDomain, ...]
-    starts: tuple[tuple[Any, ...], ...] = ()
 
     @property
     def invented(self) -> bool:
-        """Are the values of every column made up?"""
         return all(column.invented for column in self.columns)
 
     @property
     def edges(self) -> tuple[Any, ...]:
         """Rows of extremes, then rows with one column at its edges at a time."""
-        ends = [column.edges[:2] for column in self.columns]
-        corners = itertools.islice(itertools.product(*ends), 16)
+        corners = islice(product(*(column.edges[:2] for column in self.columns)), 16)
         base = tuple(column.edges[0] for column in self.columns)
         single = [
             (*base[:i], edge, *base[i + 1 :])
@@ -366,10 +341,6 @@ class Columns:
         """One column moves."""
         i = stream.below(len(self.columns))
         return (*record[:i], self.columns[i].near(record[i], stream), *record[i + 1 :])
-
-    def dataset(self, records: Sequence[Any]) -> Any:
-        """A list of tuples."""
-        return list(records)
 
 
 def read_domain(domain: Any) -> RecordDomain:
@@ -499,7 +470,6 @@ class NeighbourPair:
     order: int = KEPT  # of the second one
 
     def lists(self) -> tuple[list[Any], list[Any]]:
-        """The records of each."""
         place = min(self.place, len(self.both))
         first, second = list(self.both), list(self.both)
         if self.left is not ABSENT:
@@ -522,23 +492,19 @@ class NeighbourPair:
         return told + (", and another order" if self.order != KEPT else "")
 
     def datasets(self, domain: RecordDomain) -> tuple[Any, Any]:
-        """Both, in the form in which a function of data receives them."""
         first, second = self.lists()
         return domain.dataset(first), domain.dataset(second)
 
 
 def _ordered(records: list[Any], order: int) -> list[Any]:
-    match order:
-        case 0:
-            return records
-        case 1:
-            return records[::-1]
-        case 2 | 3:
-            try:
-                return sorted(records, reverse=order == FALLING)
-            except (TypeError, ValueError):  # records without an order
-                return records[::-1]
-    return SearchStream(f"order {order}").order(records)
+    if order == KEPT:
+        return records
+    if order > FALLING:
+        return SearchStream(f"order {order}").order(records)
+    if order != REVERSED:
+        with suppress(TypeError, ValueError):  # records without an order
+            return sorted(records, reverse=order == FALLING)
+    return records[::-1]
 
 
 @dataclass(frozen=True)
@@ -566,26 +532,17 @@ class Changes:
             # Of few different values, so that some are equal: these round in the same direction.
             values = [self.domain.draw(stream) for _ in range(1 + stream.below(_VALUES))]
             both = tuple(stream.picks(values, many))
-        return self._with_order(
-            NeighbourPair(both, self._left(stream), self.domain.draw(stream)), stream
-        )
+        left = ABSENT if self.relation is Relation.ADD_REMOVE else self.domain.draw(stream)
+        return self._with_order(NeighbourPair(both, left, self.domain.draw(stream)), stream)
 
     def changed(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
         """The pair with one thing about it changed."""
-        ways: list[Callable[[NeighbourPair, SearchStream], NeighbourPair]] = [
-            self._other_right,
-            self._other_left,
-            self._other_record,
-            self._all_alike,
-            self._more,
-            self._fewer,
-            self._elsewhere,
-        ]
-        new = stream.choose(ways)(pair, stream)
+        new = self._changed(pair, stream)
         return new if self.fits(new) else pair
 
-    def _left(self, stream: SearchStream) -> Any:
-        return ABSENT if self.relation is Relation.ADD_REMOVE else self.domain.draw(stream)
+    def left(self, record: Any) -> Any:
+        """What the first dataset has where the second one's own record is: this, or nothing."""
+        return ABSENT if self.relation is Relation.ADD_REMOVE else record
 
     def _value(self, old: Any, stream: SearchStream) -> Any:
         match stream.below(3):
@@ -595,40 +552,27 @@ class Changes:
                 return self.domain.near(old, stream)
         return self.domain.draw(stream)
 
-    def _other_right(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
-        return replace(pair, right=self._value(pair.right, stream))
-
-    def _other_left(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
-        if pair.left is ABSENT:
-            return self._other_right(pair, stream)
-        return replace(pair, left=self._value(pair.left, stream))
-
-    def _other_record(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
-        if not pair.both:
-            return pair
-        i = stream.below(len(pair.both))
-        record = self._value(pair.both[i], stream)
-        return replace(pair, both=(*pair.both[:i], record, *pair.both[i + 1 :]))
-
-    def _all_alike(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
-        if not pair.both:
-            return pair
-        record = self._value(stream.choose(pair.both), stream)
-        return replace(pair, both=(record,) * len(pair.both))
-
-    def _more(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
-        more = pair.both if stream.below(2) else (self.domain.draw(stream),)
-        room = max(0, self.sizes.usual - 1 - len(pair.both))
-        return replace(pair, both=(*pair.both, *more[:room]))
-
-    def _fewer(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
-        many = len(pair.both)
-        keep = many // 2 if stream.below(2) else many - 1
-        return replace(pair, both=pair.both[: max(keep, 0)])
-
-    def _elsewhere(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
-        moved = replace(pair, place=stream.below(len(pair.both) + 1))
-        return self._with_order(moved, stream)
+    def _changed(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
+        both, many = pair.both, len(pair.both)
+        match stream.below(7):
+            case 0 | 1 as side:  # one of the two records that differ
+                if side == 0 or pair.left is ABSENT:
+                    return replace(pair, right=self._value(pair.right, stream))
+                return replace(pair, left=self._value(pair.left, stream))
+            case 2 if both:  # a record that both have
+                i = stream.below(many)
+                return replace(pair, both=(*both[:i], self._value(both[i], stream), *both[i + 1 :]))
+            case 3 if both:  # all of those, to the same one
+                return replace(pair, both=(self._value(stream.choose(both), stream),) * many)
+            case 4:  # more of them
+                more = both if stream.below(2) else (self.domain.draw(stream),)
+                return replace(pair, both=(*both, *more[: max(0, self.sizes.usual - 1 - many)]))
+            case 5:  # fewer
+                keep = many // 2 if stream.below(2) else many - 1
+                return replace(pair, both=both[: max(keep, 0)])
+            case 6:  # another place, or order
+                return self._with_order(replace(pair, place=stream.below(many + 1)), stream)
+        return pair
 
     def _with_order(self, pair: NeighbourPair, stream: SearchStream) -> NeighbourPair:
         if not self.shuffled or stream.below(2):
@@ -652,7 +596,8 @@ def starts(changes: Changes) -> Iterator[NeighbourPair]:
     least = max(0, changes.sizes.least - (changes.relation is Relation.REPLACE))
     edges = changes.domain.edges
     base = (edges[0],) * least
-    yield from _alone(changes, base)
+    for left, right in _sides(changes, edges[:_FEW]):
+        yield NeighbourPair(base, left, right, place=least)
     shapes = [_listed(changes), _spread(changes), _beside(changes, least)]
     if isinstance(changes.domain, NumberDomain):
         shapes += [
@@ -660,15 +605,8 @@ def starts(changes: Changes) -> Iterator[NeighbourPair]:
             _rounding(changes, changes.domain),
             _heavy_last(changes, changes.domain),
         ]
-    yield from _in_turn(shapes)
-
-
-def _in_turn(shapes: list[Iterator[NeighbourPair]]) -> Iterator[NeighbourPair]:
-    """One of each kind in turn, so that no kind has to wait for another to end."""
-    while shapes:
-        turns = [(shape, next(shape, None)) for shape in shapes]
-        yield from (pair for _, pair in turns if pair is not None)
-        shapes = [shape for shape, pair in turns if pair is not None]
+    for turn in zip_longest(*shapes):  # one of each: no shape has to wait for another to end
+        yield from filter(None, turn)
 
 
 def _sides(changes: Changes, edges: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
@@ -678,11 +616,6 @@ def _sides(changes: Changes, edges: tuple[Any, ...]) -> Iterator[tuple[Any, Any]
         return
     pairs = sorted(product(range(len(edges)), repeat=2), key=sum)
     yield from ((edges[i], edges[j]) for i, j in pairs if i < j)
-
-
-def _alone(changes: Changes, base: tuple[Any, ...]) -> Iterator[NeighbourPair]:
-    for left, right in _sides(changes, changes.domain.edges[:_FEW]):
-        yield NeighbourPair(base, left, right, place=len(base))
 
 
 def _listed(changes: Changes) -> Iterator[NeighbourPair]:
@@ -713,9 +646,9 @@ def _spread(changes: Changes) -> Iterator[NeighbourPair]:
     edges = changes.domain.edges
     for many in range(20):
         both = tuple(edges[i % len(edges)] for i in range(2, many + 2))
-        for order in (0, REVERSED, RISING, FALLING) if changes.shuffled else (0,):
-            left = ABSENT if changes.relation is Relation.ADD_REMOVE else edges[0]
-            yield NeighbourPair(both, left, edges[1 % len(edges)], place=many // 2, order=order)
+        left, right = changes.left(edges[0]), edges[1 % len(edges)]
+        for order in (KEPT, REVERSED, RISING, FALLING) if changes.shuffled else (KEPT,):
+            yield NeighbourPair(both, left, right, place=many // 2, order=order)
         if isinstance(changes.domain, NumberDomain):
             yield from _ladder(changes, changes.domain, many)
 
@@ -723,11 +656,9 @@ def _spread(changes: Changes) -> Iterator[NeighbourPair]:
 def _ladder(changes: Changes, domain: NumberDomain, many: int) -> Iterator[NeighbourPair]:
     """B8: rising values, of which the first becomes the last."""
     step = 1 if domain.whole else domain.upper / (many + 2) - domain.lower / (many + 2)
-    rungs = [domain.lower + step * i for i in range(many + 2)]
-    rungs = [min(rung, domain.upper) for rung in rungs]
-    left = ABSENT if changes.relation is Relation.ADD_REMOVE else rungs[0]
-    yield NeighbourPair(tuple(rungs[1:-1]), left, rungs[-1], place=0)
-    yield NeighbourPair(tuple(rungs[1:-1]), left, rungs[-1], place=0, order=RISING)
+    rungs = [min(domain.lower + step * i, domain.upper) for i in range(many + 2)]
+    for order in (KEPT, RISING):
+        yield NeighbourPair(tuple(rungs[1:-1]), changes.left(rungs[0]), rungs[-1], order=order)
 
 
 def _wrapping(changes: Changes, domain: NumberDomain) -> Iterator[NeighbourPair]:
@@ -739,8 +670,7 @@ def _wrapping(changes: Changes, domain: NumberDomain) -> Iterator[NeighbourPair]
         many = -(-(2**bits) // abs(end)) if end else 0
         for copies in (many - 1, many):  # the first sum at the limit, and the first above it
             if 0 < copies < changes.sizes.most:
-                left = ABSENT if changes.relation is Relation.ADD_REMOVE else other
-                yield NeighbourPair((end,) * copies, left, end, place=copies)
+                yield NeighbourPair((end,) * copies, changes.left(other), end, place=copies)
 
 
 def _rounding(changes: Changes, domain: NumberDomain) -> Iterator[NeighbourPair]:
@@ -755,11 +685,10 @@ def _rounding(changes: Changes, domain: NumberDomain) -> Iterator[NeighbourPair]
         for part in (0.25, 0.5, 0.75):
             repeated, heavier = m + part * unit, m + unit
             if domain.lower <= m and heavier <= domain.upper:
-                left = ABSENT if changes.relation is Relation.ADD_REMOVE else m
+                left = changes.left(m)
                 right = unit if left is ABSENT and domain.lower <= unit else heavier
-                yield NeighbourPair((repeated,) * many, left, right, place=0)
-                if changes.shuffled:
-                    yield NeighbourPair((repeated,) * many, left, right, place=0, order=REVERSED)
+                for order in (KEPT, REVERSED) if changes.shuffled else (KEPT,):
+                    yield NeighbourPair((repeated,) * many, left, right, order=order)
 
 
 def _heavy_last(changes: Changes, domain: NumberDomain) -> Iterator[NeighbourPair]:
@@ -771,10 +700,10 @@ def _heavy_last(changes: Changes, domain: NumberDomain) -> Iterator[NeighbourPai
         for light in (1, 0.5, heavy * 2.0**-54, heavy * 2.0**-53):
             record = int(light) if domain.whole else float(light)
             if domain.lower <= record and heavy <= domain.upper and record > 0:
-                left = ABSENT if changes.relation is Relation.ADD_REMOVE else record
                 weight = int(heavy) if domain.whole else float(heavy)
                 both = (weight, *[record] * (many - 1))
-                yield NeighbourPair(both, left, record, place=len(both), order=REVERSED)
+                left = changes.left(record)
+                yield NeighbourPair(both, left, record, place=many, order=REVERSED)
 
 
 # -- neighbours, one pair after the other ----------------------------------------------------------
