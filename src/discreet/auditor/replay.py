@@ -13,16 +13,15 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import count
 from types import FunctionType
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from discreet.auditor.distance import Apart, Move, family, move, numbers, read_norm
+from discreet.auditor.distance import Apart, Move, family, move, numbers, read_norm, unmoved
 from discreet.auditor.recorder import Declared, Norm, recording
 from discreet.auditor.replay_finding import Difference, Reach, ReplayFinding, many, short
 from discreet.errors import InvalidArgument, Phrase
@@ -113,12 +112,8 @@ class Notes:
 def read_declared(sensitivity: Declared, norm: Norm) -> dict[Norm, Fraction]:
     """What was declared, as a bound for each norm."""
     if isinstance(sensitivity, Sensitivity):
-        return {
-            "l0": Fraction(sensitivity.l0),
-            "linf": sensitivity.linf,
-            "l1": sensitivity.l1,
-            "l2": sensitivity.l2,
-        }
+        norms: tuple[Norm, ...] = ("l0", "linf", "l1", "l2")
+        return {each: Fraction(getattr(sensitivity, each)) for each in norms}
     if isinstance(sensitivity, Mapping):
         if not sensitivity:
             raise InvalidArgument("sensitivity", "given in at least one norm", "an empty dict")
@@ -145,10 +140,8 @@ def snapshot(values: Any) -> Any:
 def copied(value: Any) -> Any:
     """A copy of any value that the pipeline could change later, if it can be copied."""
     if isinstance(value, np.ndarray | list | tuple | dict | set):
-        try:
+        with suppress(Exception):  # it holds something that cannot be copied, a connection say
             return copy.deepcopy(value)
-        except Exception:  # it holds something that cannot be copied, a connection say
-            return value
     return value
 
 
@@ -192,19 +185,19 @@ def unlike(x: Any, y: Any, place: Place = ()) -> Iterator[Unlike]:
     if type(x) is not type(y):
         yield place, "form"
     elif isinstance(x, Mapping):
-        if [(type(key), key) for key in x] != [(type(key), key) for key in y]:
+        if [(type(key), key) for key in x] == [(type(key), key) for key in y]:
+            yield from _parts(x.values(), y.values(), place)
+        else:
             yield place, "form"  # another order reveals as much as another key
-            return
-        yield from _parts(x.values(), y.values(), place)
     elif _divided(x) or _divided(y):
-        if len(x) != len(y):
+        if len(x) == len(y):
+            yield from _parts(x, y, place)
+        else:
             yield place, "form"
-            return
-        yield from _parts(x, y, place)
     elif _form(x) != _form(y):
         yield place, "form"
-    elif not opaque(x) and not _same(x, y):
-        yield place, "value"
+    elif not opaque(x) and not (unmoved(x, y) and _signs(x) == _signs(y)):
+        yield place, "value"  # NaN equals NaN, and 0.0 is not −0.0
 
 
 def opaques(value: Any) -> Iterator[str]:
@@ -225,7 +218,7 @@ def opaque(value: Any) -> bool:
 
 
 def _parts(xs: Any, ys: Any, place: Place) -> Iterator[Unlike]:
-    for i, x, y in zip(count(), xs, ys, strict=False):
+    for i, (x, y) in enumerate(zip(xs, ys, strict=False)):
         yield from unlike(x, y, (*place, i))
 
 
@@ -241,21 +234,15 @@ def _form(value: Any) -> Any:
     array = numbers(value)
     if array is None:
         return type(value)
-    floats = array.astype(np.float64) if family(array) == "floats" else None
-    odd = None if floats is None else (~np.isfinite(floats)).tobytes()
-    return array.shape, family(array), dtype(value), odd
+    kind = family(array)
+    odd = (~np.isfinite(array.astype(np.float64))).tobytes() if kind == "floats" else None
+    return array.shape, kind, dtype(value), odd
 
 
 def dtype(value: Any) -> str | None:
     """The type of numbers that a caller sees; None for lists, which hold Python's own."""
     kind = getattr(value, "dtype", None)
     return None if kind is None else str(kind)
-
-
-def _same(x: Any, y: Any) -> bool:
-    """Equality for which NaN equals NaN, and 0.0 is not −0.0."""
-    moved = move(x, y)
-    return isinstance(moved, Move) and moved.size("l0") == 0 and _signs(x) == _signs(y)
 
 
 def _signs(value: Any) -> bytes:
@@ -296,8 +283,7 @@ def alike(x: Any, y: Any) -> bool:
     if isinstance(x, Mapping):
         return x.keys() == y.keys() and all(alike(x[key], y[key]) for key in x)
     if numbers(x) is not None:
-        moved = move(x, y)
-        return isinstance(moved, Move) and moved.size("l0") == 0
+        return unmoved(x, y)
     if isinstance(x, list | tuple):
         return len(x) == len(y) and all(map(alike, x, y))
     if isinstance(x, np.ndarray):
@@ -309,10 +295,8 @@ def alike(x: Any, y: Any) -> bool:
 
 def _alike_objects(x: Any, y: Any) -> bool:
     if not opaque(x):
-        try:
+        with suppress(Exception):  # an array in it, say, has no one answer
             return bool(x == y)
-        except Exception:  # an array in it, say, has no one answer
-            pass
     held = getattr(x, "__dict__", None)
     if held:
         return alike(dict(held), dict(y.__dict__))
@@ -340,7 +324,7 @@ class RecordedRun:
     """One run: what was recorded, and what came out."""
 
     notes: Notes
-    output: Any  # as `plain` returns it
+    output: Any  # as `plain` returns it; None after an error
     error: BaseException | None
 
     @property
@@ -352,11 +336,14 @@ class RecordedRun:
 
 def differences(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
     """Everything that tells two runs on neighbours apart."""
-    found = [*_paths(a, b), *_points(a, b)]
+    found = list(_paths(a, b))
+    for one, other in _aligned(a, b):
+        found += _terms(one, other)
+        found += ((("values", one.name, one.nth), each) for each in _moved(one, other))
     yield from found
     yield from _spare(a, b)
     yield from _bare(a, b)
-    if not (any(one.kind in _FORMS for _, one in found) and _misfit(a, b)):
+    if not (any(each.kind in _FORMS for _, each in found) and _misfit(a, b)):
         yield from _ends(a, b)
 
 
@@ -365,15 +352,10 @@ def unsteady(a: RecordedRun, again: RecordedRun) -> Iterator[Key]:
     if a.notes.steps != again.notes.steps:
         yield ("path",)
     for one, other in _aligned(a, again):
-        moved = move(one.values, other.values, absent=one.absent)
-        if isinstance(moved, Apart) or moved.size("l0") or _kind(one) != _kind(other):
+        same = unmoved(one.values, other.values, absent=one.absent)
+        if not same or _kind(one) != _kind(other):
             yield "values", one.name, one.nth
-        if one.declared != other.declared:
-            yield "declared", one.name, one.nth
-        if not alike(one.noise, other.noise):
-            yield "noise", one.name, one.nth
-        if not alike(one.question, other.question):
-            yield "question", one.name, one.nth
+        yield from (key for key, _ in _terms(one, other))
     yield from (key for key, _ in _spare(a, again))
     bare = {key for key, _ in _unnoised(again)}
     yield from (key for key, _ in _unnoised(a) if key not in bare)
@@ -407,36 +389,27 @@ def _paths(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
         return  # an error on one side cuts a run short, and is reported as an error
     counts = [len(run.notes.points) for run in (a, b)]
     same = sum(what == "reached" for what, _ in ways[0][:place])
-    yield (
-        ("path",),
-        Difference(
-            "path",
-            "",
-            f"control flow depends on the data: {many(counts[0], 'recording point')} reached from "
-            f"pair[0] and {counts[1]:,} from pair[1], the first {same:,} in the same way",
-        ),
+    words = (
+        f"control flow depends on the data: {many(counts[0], 'recording point')} reached from "
+        f"pair[0] and {counts[1]:,} from pair[1], the first {same:,} in the same way"
     )
+    yield ("path",), Difference("path", "", words)
 
 
-def _points(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
-    for one, other in _aligned(a, b):
-        name, place = one.name, (one.name, one.nth)
-        if one.declared != other.declared:
-            words = "the declared sensitivity depends on the data"
-            yield ("declared", *place), Difference("noise", name, words)
-        if not alike(one.noise, other.noise):
-            words = "the noise itself depends on the data"
-            yield ("noise", *place), Difference("noise", name, words)
-        if not alike(one.question, other.question):
-            words = "what is asked depends on the data"
-            yield ("question", *place), Difference("question", name, words)
-        if _kind(one) != _kind(other):
-            words = "values differ in type before noise is added"
-            yield ("values", *place), Difference("type", name, words)
-        yield from ((("values", *place), each) for each in _moved(one, other))
+def _terms(one: Point, other: Point) -> Iterator[tuple[Key, Difference]]:
+    """On which terms values get noise: none of these may depend on the data."""
+    for what, kind, words in (
+        ("declared", "noise", "the declared sensitivity depends on the data"),
+        ("noise", "noise", "the noise itself depends on the data"),
+        ("question", "question", "what is asked depends on the data"),
+    ):
+        if not alike(getattr(one, what), getattr(other, what)):
+            yield (what, one.name, one.nth), Difference(kind, one.name, words)
 
 
 def _moved(one: Point, other: Point) -> Iterator[Difference]:
+    if _kind(one) != _kind(other):
+        yield Difference("type", one.name, "values differ in type before noise is added")
     moved = move(one.values, other.values, absent=one.absent)
     if isinstance(moved, Apart):
         yield Difference(moved.kind, one.name, f"before noise is added, {moved.words}")
@@ -444,15 +417,9 @@ def _moved(one: Point, other: Point) -> Iterator[Difference]:
     for norm, bound in one.declared.items():
         if moved.exceeds(bound, norm):
             size = moved.size(norm)
-            words = f"{short(size)} apart in {norm}, and {short(bound)} was declared"
-            yield Difference(
-                "distance",
-                one.name,
-                f"pair[0] and pair[1] are {words}",
-                measured=size,
-                declared=bound,
-                norm=norm,
-            )
+            far = f"{short(size)} apart in {norm}, and {short(bound)} was declared"
+            words = f"pair[0] and pair[1] are {far}"
+            yield Difference("distance", one.name, words, size, bound, norm)
 
 
 def _spare(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
@@ -475,10 +442,7 @@ def _bare(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
     others = dict(_unnoised(b))
     for key, point in _unnoised(a):
         other = others.get(key)
-        if other is None:
-            continue
-        moved = move(point.values, other.values, absent=point.absent)
-        if isinstance(moved, Apart) or moved.size("l0"):
+        if other and not unmoved(point.values, other.values, absent=point.absent):
             words = "what was released is what had reached the noise: there is none"
             yield key, Difference("bare", point.name, words)
 
@@ -488,8 +452,7 @@ def _unnoised(run: RecordedRun) -> Iterator[tuple[Key, Point]]:
     reached = {(point.name, point.nth): point for point in run.notes.points}
     for one in run.notes.outputs:
         point = reached.get((one.name, one.nth))
-        moved = None if point is None else move(point.values, one.output)
-        if point is not None and isinstance(moved, Move) and moved.size("l0") == 0:
+        if point and unmoved(point.values, one.output):
             yield ("bare", one.name, one.nth), point
 
 
@@ -501,7 +464,8 @@ def _ends(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
         words = f"{told[0]} from pair[0] and {told[1]} from pair[1]"
         yield ("error",), Difference("error", "", words)
     elif a.error is not None:
-        if _message(a) != _message(b):
+        # Memory addresses in messages are never the same.
+        if len({_ADDRESS.sub("", str(run.error)) for run in (a, b)}) > 1:
             words = f"both raise {kinds[0]}, with different messages"
             yield ("message",), Difference("error", "", words)
     else:
@@ -509,16 +473,14 @@ def _ends(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
 
 
 def _outputs(a: RecordedRun, b: RecordedRun) -> Iterator[tuple[Key, Difference]]:
+    words = {
+        "form": "what is returned differs in type, shape, keys, order or NaN",
+        "value": "what is returned differs though all released values are the same, and is the "
+        "same in each run on the same data: something came out beside the noise",
+    }
     for place, what in unlike(a.output, b.output):
-        if what == "form":
-            words = "what is returned differs in type, shape, keys, order or NaN"
-            yield ("output", *place), Difference("output", "", words)
-        elif a.whole and b.whole:
-            words = (
-                "what is returned differs though all released values are the same, and is the same "
-                "in each run on the same data: something came out beside the noise"
-            )
-            yield ("output", *place), Difference("output", "", words)
+        if what == "form" or (a.whole and b.whole):
+            yield ("output", *place), Difference("output", "", words[what])
 
 
 def _misfit(a: RecordedRun, b: RecordedRun) -> bool:
@@ -541,11 +503,6 @@ def _error(run: RecordedRun) -> str | None:
     return None if run.error is None else type(run.error).__name__
 
 
-def _message(run: RecordedRun) -> str:
-    """The error's message without memory addresses, which are never the same."""
-    return _ADDRESS.sub("", str(run.error))
-
-
 def _kind(point: Point) -> tuple[str, str | None] | None:
     """The type of the numbers that reach noise, which is often that of the answer."""
     array = None if isinstance(point.values, Mapping) else numbers(point.values)
@@ -553,9 +510,8 @@ def _kind(point: Point) -> tuple[str, str | None] | None:
 
 
 # -- what is random by itself ----------------------------------------------------------------------
-# Before anything is called a violation: does it also differ between runs on the same input? A time
-# stamp, a name that is drawn, noise that was not handed to the recorder: what is random by itself
-# differs between neighbours, and between two runs on one dataset. It is named, and not compared.
+# A time stamp, a name that is drawn, noise that was not handed to the recorder: it differs between
+# neighbours, and between two runs on one dataset. It is named, and not called a violation.
 
 
 Again = Callable[[RecordedRun, bool], RecordedRun]
@@ -572,12 +528,8 @@ _ROUNDS = 2  # at least, however slow
 _SECONDS = 2.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RunPair:
-    """A run on each of the two inputs, with the same answers."""
-
-    a: RecordedRun
-    b: RecordedRun
+RunPair = tuple[RecordedRun, RecordedRun]
+"""A run on each of the two inputs, with the same answers."""
 
 
 def settled(
@@ -588,7 +540,7 @@ def settled(
 
     ``repeats`` says that the noise repeats, so that one more run says as much as many.
     """
-    left = [one for one in differences(turn.a, turn.b) if not covered(one[0], loose)]
+    left = [one for one in differences(*turn) if not covered(one[0], loose)]
     new = [key for key, _ in left if key not in sure]
     inside = [key for key in new if key[0] not in ("output", "message", "released", "bare")]
     _look(turn, inside, loose, lambda run: again(run, True), 1 if repeats else _INSIDE)
@@ -612,7 +564,7 @@ def _look(
         late = turns >= _ROUNDS and time.monotonic() - begun > _SECONDS
         if late or all(covered(key, loose) for key in keys):
             return
-        for run in (turn.a, turn.b):
+        for run in turn:
             changed = set(unsteady(run, again(run)))
             loose |= {key for key in keys if covered(key, changed)}
 
@@ -625,12 +577,12 @@ def _without_noise(
     again: Again,
 ) -> Iterator[tuple[Key, Difference]]:
     """Where no run has shown noise. With a known law that is no violation, only suspicious."""
-    known = {("bare", one.name, one.nth) for one in turn.a.notes.points if _has_law(one.noise)}
+    known = {("bare", one.name, one.nth) for one in turn[0].notes.points if _has_law(one.noise)}
     bare = [one for one in found if one[0][0] == "bare"]
     keys, most = {key for key, _ in bare}, _BARE if {key for key, _ in bare} - known else _KNOWN
     begun, runs = time.monotonic(), 0
     while runs < most and keys - loose and time.monotonic() - begun < _BARE_SECONDS:
-        loose |= keys & set(unsteady(turn.a, again(turn.a, False)))
+        loose |= keys & set(unsteady(turn[0], again(turn[0], False)))
         runs += 1
     for key, one in bare:
         if key not in loose:
@@ -673,11 +625,6 @@ def not_compared(first: RecordedRun, loose: set[Key]) -> Iterator[str]:
                 yield in_words(place)
 
 
-def not_comparable(run: RecordedRun) -> Iterator[str]:
-    """Parts of the output that cannot be looked into."""
-    return opaques(run.output) if run.error is None else iter(())
-
-
 # -- the replay ------------------------------------------------------------------------------------
 
 
@@ -713,61 +660,52 @@ not neighbours)
     >>> replay(clamped_sum, pair=([3, 4], [3, 4, 99])).violated
     False
     """
-    inputs, call = _pair(pair), _Counted(_calls(run))
+    inputs, call, runs = _pair(pair), _calls(run), 0
     noise = nullcontext if same_noise is None else same_noise
-    first = _run(call, inputs[0], noise, None)
-    second = _run(call, inputs[1], noise, first.notes.outputs)
+
+    def once(place: int, script: list[Release] | None, *, same: bool = True) -> RecordedRun:
+        nonlocal runs
+        runs += 1
+        return _run(call, inputs[place], noise if same else nullcontext, script)
+
+    first = once(0, None)
+    second = once(1, first.notes.outputs)
     _check(first, second)
-    turns = [RunPair(first, second)]
-    loose = set(unsteady(first, _run(call, inputs[0], noise, first.notes.outputs)))
+    turns: list[RunPair] = [(first, second)]
+    loose = set(unsteady(first, once(0, first.notes.outputs)))
     if first.notes.outputs or second.notes.outputs:
         # What pair[1] would have released leads elsewhere, so that counts as well.
-        back = _run(call, inputs[1], noise, None)
-        turns.append(RunPair(_run(call, inputs[0], noise, back.notes.outputs), back))
+        back = once(1, None)
+        turns.append((once(0, back.notes.outputs), back))
     found: dict[Difference, None] = {}
     sure: set[Key] = set()
     for turn in turns:
 
         def again(run: RecordedRun, same: bool, turn: RunPair = turn) -> RecordedRun:
-            own = turn.a if turn.a.notes.script is None else turn.b
-            value = inputs[0] if run is turn.a else inputs[1]
-            return _run(call, value, noise if same else nullcontext, own.notes.outputs)
+            own = turn[0] if turn[0].notes.script is None else turn[1]
+            return once(int(run is not turn[0]), own.notes.outputs, same=same)
 
         left = settled(turn, loose, sure, again, repeats=same_noise is not None)
         found |= dict.fromkeys(one for _, one in left)
-    used = dict.fromkeys(one for turn in turns for one in reaches(turn.a, turn.b))
-    notes = tuple(_notes(first, loose, found))
+    every = [run for turn in turns for run in turn]
     return ReplayFinding(
         differences=tuple(one for one in found if one.kind != "unsure"),
-        reaches=tuple(used),
-        points=max(len(run.notes.points) for turn in turns for run in (turn.a, turn.b)),
-        runs=call.times,
-        whole=all(run.whole for turn in turns for run in (turn.a, turn.b))
+        reaches=tuple(dict.fromkeys(one for turn in turns for one in reaches(*turn))),
+        points=max(len(run.notes.points) for run in every),
+        runs=runs,
+        whole=all(run.whole for run in every)
         and not any(key[0] == "output" for key in loose)
-        and not any(True for _ in not_comparable(first)),
-        notes=notes,
+        and not any(True for _ in opaques(first.output)),
+        notes=tuple(_notes(first, loose, found)),
     )
-
-
-@dataclass
-class _Counted:
-    """A pipeline, and how often it ran."""
-
-    call: Callable[[Any, Notes], Any]
-    times: int = 0
-
-    def __call__(self, value: Any, notes: Notes) -> Any:
-        self.times += 1
-        return self.call(value, notes)
 
 
 def _notes(first: RecordedRun, loose: set[Key], found: Iterable[Difference]) -> Iterator[str]:
     """What else a reader should know."""
-    random = list(dict.fromkeys(not_compared(first, loose)))
-    if random:
+    if random := "; ".join(dict.fromkeys(not_compared(first, loose))):
         yield (
             "not compared, since two runs on the same input differ there: "
-            f"{'; '.join(random)}. Hand random values through recorder.released, with drawn=True "
+            f"{random}. Hand random values through recorder.released, with drawn=True "
             "if they have nothing to do with the data, or give same_noise="
         )
     if not first.whole and first.output is not None:
@@ -775,9 +713,7 @@ def _notes(first: RecordedRun, loose: set[Key], found: Iterable[Difference]) -> 
             "what is returned was compared by its shape alone, since not all that reached noise "
             "went through recorder.released"
         )
-    opaque = list(dict.fromkeys(not_comparable(first)))
-    if opaque:
-        kinds = ", ".join(opaque)
+    if kinds := ", ".join(dict.fromkeys(opaques(first.output))):
         yield f"not compared, since it has no equality: what is returned of type {kinds}"
     for one in found:
         if one.kind == "unsure":
@@ -788,10 +724,7 @@ def _notes(first: RecordedRun, loose: set[Key], found: Iterable[Difference]) -> 
 
 
 def _run(
-    call: Callable[[Any, Notes], Any],
-    value: Any,
-    noise: SameNoise,
-    script: list[Release] | None,
+    call: Callable[[Any, Notes], Any], value: Any, noise: SameNoise, script: list[Release] | None
 ) -> RecordedRun:
     notes = Notes(script=script)
     try:
@@ -843,12 +776,12 @@ def _check(first: RecordedRun, second: RecordedRun) -> None:
     """Refuse a pipeline that recorded nothing: that does not mean that nothing was found."""
     if any(one.notes.steps for one in (first, second)):
         return
-    kinds = [None if one.error is None else type(one.error).__name__ for one in (first, second)]
-    if kinds[0] == kinds[1]:
+    kind = _error(first)
+    if kind == _error(second):
         raise InvalidArgument(
             "run",
             "a pipeline that tells the recorder where exact values meet noise",
-            "one that told it nothing" + (f" and raised {kinds[0]}" if kinds[0] else ""),
+            "one that told it nothing" + (f" and raised {kind}" if kind else ""),
             hint="call recorder.reached(name, values, sensitivity=...) in run(value, recorder), or "
             "release from a Session in the thread that replays",
         )

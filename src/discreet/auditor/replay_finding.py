@@ -80,14 +80,7 @@ class ReplayFinding:
                 "route": "replay",
                 "violated": self.violated,
                 "differences": [
-                    {
-                        "kind": one.kind,
-                        "point": one.point,
-                        "words": one.words,
-                        "measured": _text(one.measured),
-                        "declared": _text(one.declared),
-                        "norm": one.norm,
-                    }
+                    {**vars(one), "measured": _text(one.measured), "declared": _text(one.declared)}
                     for one in self.differences
                 ],
                 "points": self.points,
@@ -125,12 +118,10 @@ def _lines(differences: tuple[Difference, ...]) -> Iterator[str]:
     """One line for a point that moved too far, in however many norms."""
     far: dict[str, list[Difference]] = {}
     for one in differences:
-        if one.kind != "distance":
-            yield str(one)
-        elif one.point in far:
-            far[one.point].append(one)
+        if one.kind == "distance":
+            far.setdefault(one.point, []).append(one)
         else:
-            far[one.point] = [one]
+            yield str(one)
     for point, moved in far.items():
         ways: dict[str, list[str]] = {}
         for one in moved:
