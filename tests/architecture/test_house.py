@@ -33,6 +33,7 @@ SETS = {
 # Modules with one importer, or none, that are still files of their own.
 APART = {
     "auditor.domains": "what a caller of check_sensitivity imports: records and neighbours",
+    "auditor.exact.neighbours": "which neighbours, and proofs: twice as long as its importer",
     "certificate.issue": "what a session calls, by its package",
     "certificate.registry": "what the command line calls, by its package",
     "cli.main": "the console script",

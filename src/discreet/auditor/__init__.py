@@ -6,7 +6,7 @@ From the bottom up:
 - ``accusation``: how a claim that was found to be false is named
 - ``distance``: how far apart two answers are, exactly
 - ``exact``, ``verify``: the exact route, from the output laws
-- ``choose_pair``, ``subject``: what is audited, and on which neighbours
+- ``subject``: what is audited, and on which neighbours
 - ``sampling``, ``finding``, ``audit``: the statistical route, from outputs
 - ``plot``: a picture of a finding
 - ``replay_finding``, ``replay``: the replay route, from two runs with the same noise

@@ -75,7 +75,7 @@ class Subject:
         """
         if not (hasattr(self.mechanism, "law") and hasattr(self.mechanism, "inputs")):
             return []
-        from discreet.auditor.choose_pair import distinguishing_pairs
+        from discreet.auditor.verify import distinguishing_pairs
 
         found = distinguishing_pairs(self.mechanism, claim) + ([] if worst is None else [worst])
         released = {repr(pair): pair for pair in map(self._as_released, found)}

@@ -11,10 +11,10 @@ from time import monotonic
 from typing import Any, Literal
 
 from discreet.auditor.accusation import accused
-from discreet.auditor.exact.comparison import sides
+from discreet.auditor.exact.comparison import compare, sides
 from discreet.auditor.exact.judgement import Judgement, judge
-from discreet.auditor.exact.neighbours import Climb, NeighbourPlan, Several, plan
-from discreet.auditor.exact.sides import BITS, Event, ShownEvent
+from discreet.auditor.exact.neighbours import Climb, NeighbourPlan, Pair, Several, plan
+from discreet.auditor.exact.sides import BITS, Event
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Approx, Guarantee
 from discreet.hints import spelled
@@ -40,11 +40,9 @@ class ExactWitness:
     delta: float  #: and at least this δ, at the claimed ε
 
     def __str__(self) -> str:
-        low, high = self.probability
-        other_low, other_high = self.other_probability
         return (
-            f"{self.event}: probability {_range(low, high)} on pair[{self.first}], "
-            f"{_range(other_low, other_high)} on pair[{1 - self.first}]"
+            f"{self.event}: probability {_range(*self.probability)} on pair[{self.first}], "
+            f"{_range(*self.other_probability)} on pair[{1 - self.first}]"
         )
 
 
@@ -97,16 +95,7 @@ class Verification:
 
     def to_json(self) -> str:
         """The verdict as JSON. The pair itself is left out: it may be data."""
-        witness = None
-        if self.witness is not None:
-            witness = {
-                "first": self.witness.first,
-                "event": str(self.witness.event),
-                "probability": list(self.witness.probability),
-                "other_probability": list(self.witness.other_probability),
-                "epsilon": _json(self.witness.epsilon),
-                "delta": self.witness.delta,
-            }
+        shown = self.witness
         document = {
             "verdict": self.verdict,
             "claim": json.loads(self.claim.to_json()),
@@ -120,7 +109,8 @@ class Verification:
             "ceiling": self.ceiling,
             "tied": self.tied,
             "note": self.note,
-            "witness": witness,
+            "witness": shown
+            and {**vars(shown), "event": str(shown.event), "epsilon": _json(shown.epsilon)},
         }
         return json.dumps(document, ensure_ascii=False)
 
@@ -164,7 +154,6 @@ def _json(x: float) -> float | str:
 # -- the recomputation -----------------------------------------------------------------------------
 
 
-Pair = tuple[Any, Any]
 Judged = tuple[Judgement, int, Pair]  # pair[i] is the input of the law that is P
 
 _MOST_STEPS = 60
@@ -206,18 +195,13 @@ def verify(
             if isinstance(mechanism, type)
             else "for code without a known law use dp.audit",
         )
-    claimed = _claim(mechanism, claim)
+    claimed = getattr(mechanism, "guarantee", None) if claim is None else claim
+    if not isinstance(claimed, Guarantee):
+        raise InvalidArgument.of(
+            "claim", "a guarantee such as Pure(1), where the mechanism states none", claimed
+        )
     search = _given(pairs) if pairs is not None else plan(mechanism, claimed)
     return _verdict(search, law, claimed)
-
-
-def _claim(mechanism: Any, claim: Guarantee | None) -> Guarantee:
-    found = getattr(mechanism, "guarantee", None) if claim is None else claim
-    if isinstance(found, Guarantee):
-        return found
-    raise InvalidArgument.of(
-        "claim", "a guarantee such as Pure(1), where the mechanism states none", found
-    )
 
 
 def _given(pairs: Iterable[Pair]) -> NeighbourPlan:
@@ -229,7 +213,7 @@ def _given(pairs: Iterable[Pair]) -> NeighbourPlan:
             "none" if not listed else "something else",
         )
     why = "only the pairs that were given"
-    return NeighbourPlan(pairs=[(pair[0], pair[1]) for pair in listed], why=why, every=True)
+    return NeighbourPlan([(x, y) for x, y in listed], why, every=True)
 
 
 def _verdict(search: NeighbourPlan, law: Any, claim: Guarantee) -> Verification:
@@ -243,11 +227,10 @@ def _verdict(search: NeighbourPlan, law: Any, claim: Guarantee) -> Verification:
             break
     if search.climb is not None:
         judged += _climb(search.climb, law, claim, max(judged, key=_severity), end)
-    left = len(order) - len(judged) // 2
+    left, why = len(order) - len(judged) // 2, search.why
     if left > 0:
-        why = f"{search.why}, of which {left} were left out after {_SECONDS} seconds"
-        search = replace(search, why=why)
-    return _summary(search, claim, judged)
+        why = f"{why}, of which {left} were left out after {_SECONDS} seconds"
+    return _summary(replace(search, why=why), claim, judged)
 
 
 def _severity(judged: Judged) -> float:
@@ -256,8 +239,7 @@ def _severity(judged: Judged) -> float:
 
 def _climb(climb: Climb, law: Any, claim: Guarantee, start: Judged, end: float) -> list[Judged]:
     """Walk to worse and worse neighbours, one step at a time, while it pays."""
-    seen: list[Judged] = []
-    best = start
+    seen, best = list[Judged](), start
     while len(seen) < 2 * _MOST_STEPS and best[0].holds is not False and monotonic() <= end:
         steps = [item for pair in climb(best[2]) for item in _both(law, claim, pair)]
         seen += steps
@@ -289,37 +271,26 @@ def _summary(search: NeighbourPlan, claim: Guarantee, judged: list[Judged]) -> V
     open_ = [item for item in judged if item[0].holds is None]
     pool = broken or open_ or judged
     worst, first, pair = max(pool, key=_severity)
-    undecided = open_ or search.short
-    verdict: Verdict = "violated" if broken else "undecided" if undecided else "holds"
-    proven = bool(broken) or (not undecided and search.proof is not None)
-    result = Verification(
+    verdict: Verdict = "violated" if broken else "undecided" if open_ or search.short else "holds"
+    proof = search.proof if verdict == "holds" else None
+    why = search.why if proof is None else proof.words
+    # Where the proof bounds all neighbours, the margin is what is left above that.
+    ceiling = proof.ceiling if proof and worst.parameter in ("epsilon", "range") else None
+    return Verification(
         verdict=verdict,
         claim=claim,
         parameter=worst.parameter,
         claimed=worst.claimed,
         found=worst.found,
         worst=_plain(pair),
-        proven=proven,
-        why=search.why,
+        proven=bool(broken) or proof is not None,
+        why="the witness shows it, by outward bounds on both probabilities" if broken else why,
         witness=_witness(worst, first, claim),
         tried=len(judged) // 2,
-        tied=worst.tied,
+        ceiling=None if ceiling is None else round_up(ceiling),
+        tied=worst.tied and ceiling is None,
         note="; ".join(filter(None, [worst.note, "" if broken else search.short])),
     )
-    if broken:
-        return replace(result, why="the witness shows it, by outward bounds on both probabilities")
-    if verdict == "holds" and search.proof is not None:
-        return _proven(result, search)
-    return result
-
-
-def _proven(result: Verification, search: NeighbourPlan) -> Verification:
-    """Add the proof; where it bounds all neighbours, the margin is what is left above that."""
-    assert search.proof is not None
-    ceiling = search.proof.ceiling
-    if ceiling is None or result.parameter not in ("epsilon", "range"):
-        return replace(result, why=search.proof.words)
-    return replace(result, why=search.proof.words, ceiling=round_up(ceiling), tied=False)
 
 
 def _plain(pair: Pair) -> Pair:
@@ -330,8 +301,7 @@ def _plain(pair: Pair) -> Pair:
 def _witness(worst: Judgement, first: int, claim: Guarantee) -> ExactWitness | None:
     if worst.shown is None:
         return None
-    shown: ShownEvent = worst.shown
-    delta = claim.delta0 if isinstance(claim, Approx) else Fraction(0)
+    shown, delta = worst.shown, claim.delta0 if isinstance(claim, Approx) else Fraction(0)
     with precision(BITS):
         above = shown.first - ball(delta)
         if shown.second.is_zero():
@@ -347,3 +317,32 @@ def _witness(worst: Judgement, first: int, claim: Guarantee) -> ExactWitness | N
         epsilon=max(0.0, epsilon),
         delta=max(0.0, excess),
     )
+
+
+# -- which neighbours to draw from, where none were given and the law is known ---------------------
+
+
+_SIMPLE, _FURTHEST = 3, 3
+_DIGITS = 9  # of a distance: pairs that agree to this many are one pair, moved elsewhere
+
+
+def distinguishing_pairs(mechanism: Any, claim: Guarantee) -> list[Pair]:
+    """The simplest neighbours of the exact route, and those furthest apart in total variation.
+
+    The pair with the largest ε is not sought: what tells it apart may come once in a million
+    outputs, and code without any noise may answer both alike.
+
+    >>> import discreet as dp
+    >>> noisy = dp.Exponential(sensitivity=1, epsilon=1)
+    >>> ([1.0, 0.0], [0.0, 1.0]) in distinguishing_pairs(noisy, noisy.guarantee)
+    True
+    """
+    pairs = plan(mechanism, claim).pairs
+    found: dict[float, Pair] = {}
+    for pair in pairs:
+        first, second = (law_of(mechanism.law, value) for value in pair)
+        with precision(BITS):
+            distance = lower(compare(first, second).hockey(Fraction(0)))
+        found.setdefault(round(distance, _DIGITS), pair)
+    furthest = [found[distance] for distance in sorted(found, reverse=True)]
+    return [_plain(pair) for pair in (*pairs[:_SIMPLE], *furthest[:_FURTHEST])]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.auditor.exact.half_lines import HalfLines
 from discreet.auditor.exact.known_laws import is_noise, is_ours
 from discreet.auditor.exact.partitions import OutcomePart, Parts, of_outcomes, of_tails, of_window
-from discreet.auditor.exact.sides import BITS, Event, Loss, ShownEvent, Side
+from discreet.auditor.exact.sides import BITS, Event, Loss, ShownEvent, Side, TwoLaws
 from discreet.errors import InvalidArgument
 from discreet.laws.mixture import Mixture
 from discreet.laws.noisy_argmax import NoisyLead
@@ -38,27 +38,17 @@ _MOST = 1500
 Interval = tuple[Fraction, Fraction]
 
 
-@dataclass(frozen=True)
-class Intervals(Side):
+class Intervals(TwoLaws):
     """P against Q, both with a `density` that accepts balls, and a `cdf`."""
-
-    first: Any
-    second: Any
-
-    @property
-    def swapped(self) -> Intervals:
-        """Q against P."""
-        return Intervals(self.second, self.first)
 
     def hockey(self, x: Fraction) -> arb:
         """The mass of the intervals on which P is ahead, plus at most that of the open ones."""
         ahead, still_open = self._split(x)
         with precision(BITS):
-            grown, sure, rest = ball(x).exp(), ball(0), ball(0)
-            for cell in ahead:
-                sure += _mass(self.first, cell) - grown * _mass(self.second, cell)
-            for cell in still_open:
-                rest += _mass(self.first, cell).max(ball(0))
+            grown = ball(x).exp()
+            gains = (_mass(self.first, cell) - grown * _mass(self.second, cell) for cell in ahead)
+            sure = sum(gains, start=ball(0))
+            rest = sum((_mass(self.first, cell).max(ball(0)) for cell in still_open), start=ball(0))
             low, high = self._window()
             rest += self.first.cdf(low) + (1 - self.first.cdf(high)).max(ball(0))
             return sure.union(sure + rest)
@@ -70,8 +60,7 @@ class Intervals(Side):
             return None
         joined = _joined_intervals(ahead)
         with precision(BITS):
-            first = sum((_mass(self.first, cell) for cell in joined), start=ball(0))
-            second = sum((_mass(self.second, cell) for cell in joined), start=ball(0))
+            first, second = (_mass(law, *joined) for law in (self.first, self.second))
         words = " or ".join(f"{float(a):.10g} to {float(b):.10g}" for a, b in joined[:4])
         more = f" or in {len(joined) - 4} further intervals" if len(joined) > 4 else ""
         event = Event(
@@ -99,7 +88,9 @@ class Intervals(Side):
             grown = ball(x).exp()
             low, high = self._window()
             # The centres are where densities may have corners: intervals end there.
-            ends = sorted({low, high, *(c for c in self._centres() if low < c < high)})
+            known = [law.center for law in (self.first, self.second) if hasattr(law, "center")]
+            centres = [center for center in map(Fraction, known) if low < center < high]
+            ends = sorted({low, high, *centres})
             pending = list(pairwise(ends))
             still_open: list[Interval] = []
             for _ in range(_MOST):
@@ -118,9 +109,6 @@ class Intervals(Side):
                         pending = [(middle, cell[1]), (cell[0], middle), *pending]
         return ahead, still_open + pending
 
-    def _centres(self) -> list[Fraction]:
-        return [Fraction(law.center) for law in (self.first, self.second) if hasattr(law, "center")]
-
     def _window(self) -> Interval:
         """Where all but 10⁻³⁰ of both laws lies."""
         with precision(BITS):
@@ -133,9 +121,8 @@ class Intervals(Side):
             return low, high
 
 
-def _mass(law: Any, cell: Interval) -> arb:
-    mass: arb = law.cdf(cell[1]) - law.cdf(cell[0])
-    return mass
+def _mass(law: Any, *cells: Interval) -> arb:
+    return sum((law.cdf(end) - law.cdf(start) for start, end in cells), start=ball(0))
 
 
 def _joined_intervals(cells: list[Interval]) -> list[Interval]:
@@ -155,7 +142,7 @@ def _joined_intervals(cells: list[Interval]) -> list[Interval]:
 # lower bound on what the answers show.
 
 
-_EDGES = (0, 1, 3)  # of the bins, in scales of the noise
+_EDGES = (1, 3)  # of the bins above 0, in scales of the noise
 
 
 @dataclass(frozen=True)
@@ -192,8 +179,7 @@ def in_bins(law: Any) -> Any:
 
 def bins(scale: Fraction, step: Fraction) -> list[Bin]:
     """Bins whose edges lie halfway between multiples of the step, as rounding puts them."""
-    edges = [Fraction(0)]
-    edges += [(edge * scale // step) * step + step / 2 for edge in _EDGES[1:]]
+    edges = [Fraction(0), *((edge * scale // step) * step + step / 2 for edge in _EDGES)]
     return [Bin(a, b) for a, b in zip(edges, [*edges[1:], None], strict=True)]
 
 
@@ -205,11 +191,9 @@ class BinnedLead:
 
     @property
     def outcomes(self) -> list[tuple[int, Bin]]:
-        """Each index with each bin."""
         return list(product(range(len(self.law.scores)), bins(self.law.scale, self.law.step)))
 
     def mass(self, outcome: tuple[int, Bin]) -> arb:
-        """P(outcome) as a ball."""
         index, lead = outcome
         above = self.law.leads_by(index, lead.start)
         if lead.end is None:
@@ -237,7 +221,6 @@ class BinnedAnswers:
         ]
 
     def mass(self, outcome: tuple[Bin | None, ...]) -> arb:
-        """P(outcome) as a ball."""
         return self.law.leads(
             [(None, Fraction(0)) if lead is None else (lead.start, lead.end) for lead in outcome]
         )
@@ -307,7 +290,6 @@ class Together(Side):
 
     @property
     def swapped(self) -> Together:
-        """Q against P."""
         return Together(tuple(kind.swapped for kind in self.kinds), self.places)
 
     def hockey(self, x: Fraction) -> arb:

@@ -7,13 +7,12 @@ Positions are whole: outcome = position·step on a grid; on the reals, cells of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
 
 from discreet.auditor.exact.known_laws import is_noise
-from discreet.auditor.exact.sides import BITS, Loss, ShownEvent, Side, at_least, at_most
+from discreet.auditor.exact.sides import BITS, Loss, ShownEvent, TwoLaws, at_least, at_most
 from discreet.lazy import cached_property
 from discreet.numeric.balls import ball, precision, upper_fraction
 
@@ -24,17 +23,8 @@ _FARTHEST = 1 << 40  # in units of the shift or of the noise: nothing is left th
 _NEGLIGIBLE = Fraction(1, 1 << 60_000)
 
 
-@dataclass(frozen=True)
-class HalfLines(Side):
+class HalfLines(TwoLaws):
     """P against Q, laws of one shape with the ratio P/Q falling away from P's side."""
-
-    first: Any
-    second: Any
-
-    @property
-    def swapped(self) -> HalfLines:
-        """Q against P."""
-        return HalfLines(self.second, self.first)
 
     @property
     def kind(self) -> str:
@@ -59,11 +49,10 @@ class HalfLines(Side):
 
     def _outcome(self, position: int) -> Fraction:
         """The outcome this many steps from P's centre towards Q, on the grid."""
-        if self._real:
-            start = Fraction(self.first.center)
-        else:
-            start = floor(Fraction(self.first.center) / self._step) * self._step
-        y = start + position * self._step if self._low else start - position * self._step
+        start, step = Fraction(self.first.center), self._step
+        if not self._real:
+            start = floor(start / step) * step
+        y = start + position * step if self._low else start - position * step
         low, high = getattr(self.first, "interval", (y, y))
         return min(max(y, low), high)
 
@@ -71,11 +60,6 @@ class HalfLines(Side):
         """The probability of all outcomes from P's far side up to this position."""
         y = self._outcome(position)
         share: arb = law.cdf(y) if self._low else law.above(y)
-        return share
-
-    def _beyond(self, law: Any, position: int) -> arb:
-        y = self._outcome(position)
-        share: arb = law.above(y) if self._low else law.cdf(y)
         return share
 
     def _ratio(self, position: int) -> tuple[arb, arb]:
@@ -88,7 +72,8 @@ class HalfLines(Side):
         """Positions between which everything is decided."""
         interval = getattr(self.first, "interval", None)
         if interval is not None:
-            places = [self._position(end) for end in interval]
+            towards = self._step if self._low else -self._step
+            places = [floor((end - self._outcome(0)) / towards) for end in interval]
             return min(places), max(places)
         spread = abs(self.second.center - self.first.center) + self._size
         reach = int(_FARTHEST * spread / self._step) + 1
@@ -101,10 +86,6 @@ class HalfLines(Side):
                 return Fraction(getattr(self.first, name))
         return Fraction(float(self.first.variance) ** 0.5)
 
-    def _position(self, y: Fraction) -> int:
-        distance = (y - self._outcome(0)) / self._step
-        return floor(distance if self._low else -distance)
-
     def _cut(self, x: Fraction) -> int | None:
         """The last position at which p > e^x·q for certain; None if there is none worth a look."""
         with precision(BITS):
@@ -115,16 +96,16 @@ class HalfLines(Side):
                 return bool(p > grown * q)
 
             bottom, top = self._ends()
+            width = max(1, int(self._size / self._step))
             if not favours(0 if bottom <= 0 <= top else bottom):
                 low, high = 0, 0
-                width = max(1, int(self._size / self._step))
                 while not favours(low):
                     if low <= bottom or self._up_to(self.first, low) < ball(_NEGLIGIBLE):
                         return None
                     high, low = low, max(bottom, low - width)
                     width *= 2
             else:
-                low, width = max(bottom, 0), max(1, int(self._size / self._step))
+                low = max(bottom, 0)
                 high = min(top, low + width)
                 while favours(high):
                     if high >= top:
@@ -142,13 +123,16 @@ class HalfLines(Side):
             return ball(0)
         cut = self._cut(x)
         with precision(BITS):
-            if cut is None:
-                return self._rest()
+            if cut is None:  # no outcome is favoured before the law is all but exhausted
+                left = self._up_to(self.first, self._ends()[0])
+                return ball(0).union(left.max(ball(_NEGLIGIBLE)))
             grown = ball(x).exp()
             value = self._up_to(self.first, cut) - grown * self._up_to(self.second, cut)
             # Beyond the cut the ratio is at most that of the next position (on the reals, of the
             # cut for one more cell), so Σ (p − e^x·q)⁺ ≤ (1 − e^x·q/p)⁺ · P(beyond).
-            extra = self._tie(cut + 1, grown) * self._beyond(self.first, cut + 1)
+            y = self._outcome(cut + 1)
+            beyond = self.first.above(y) if self._low else self.first.cdf(y)
+            extra = self._tie(cut + 1, grown) * beyond
             if self._real:
                 inside = self._up_to(self.first, cut + 1) - self._up_to(self.first, cut)
                 extra += self._tie(cut, grown) * inside
@@ -159,11 +143,6 @@ class HalfLines(Side):
         if not p > 0:
             return ball(0)
         return (1 - grown * q / p).max(ball(0)).union(ball(0))
-
-    def _rest(self) -> arb:
-        """The hockey stick where no outcome is favoured before the law is all but exhausted."""
-        far = self._ends()[0]
-        return ball(0).union(self._up_to(self.first, far).max(ball(_NEGLIGIBLE)))
 
     def event(self, x: Fraction) -> ShownEvent | None:
         """The half-line up to the cut."""
@@ -208,9 +187,9 @@ class HalfLines(Side):
                 return Loss((p / q).log(), None, self._shown(short))
         shown = self.event(above)
         if self.kind in ("RealGaussian", "RoundedGaussian"):
-            return Loss(None, None, self._shown(bottom) if shown is None else shown)
+            return Loss(None, None, shown or self._shown(bottom))
         # The tails of other noise say nothing: what an event shows is a lower bound.
-        shown = self._shown(0) if shown is None else shown
+        shown = shown or self._shown(0)
         with precision(BITS):
             return Loss((shown.first / shown.second).log(), None, shown, complete=False)
 

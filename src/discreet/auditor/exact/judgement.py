@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache, partial, reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -102,14 +102,12 @@ def _of_orders(
 
 def _cells(side: HalfLines | Parts, rho: Fraction, last: Fraction) -> Judgement:
     """Refine the cells until each is decided."""
-    known: dict[Fraction, arb] = {Fraction(1): ball(0)}
 
+    @cache
     def grown(order: Fraction) -> arb:
-        if order not in known:
-            value = side.renyi(order)
-            assert value is not None
-            known[order] = value
-        return known[order]
+        value = ball(0) if order == 1 else side.renyi(order)
+        assert value is not None
+        return value
 
     slope = _divergence(side)  # L′(1), the Kullback-Leibler divergence
     best, best_at = slope, Fraction(1)
@@ -165,12 +163,9 @@ def _divergence(side: HalfLines | Parts) -> arb:
     """Σ p·log(p/q)."""
     if isinstance(side, HalfLines):
         return side.divergence()
-    total = ball(0)
     with precision(BITS):
-        for part in side.parts:
-            if not part.first.is_zero():
-                total += part.first * (part.first / part.second).log()
-    return total
+        terms = (p.first * (p.first / p.second).log() for p in side.parts if not p.first.is_zero())
+        return sum(terms, start=ball(0))
 
 
 # -- a whole profile against another ---------------------------------------------------------------
@@ -191,22 +186,24 @@ _ZERO = Fraction(1, 10**28)
 
 
 class _Walk:
-    """Values at the x asked for, each computed once."""
+    """Values at the x asked for, each computed once; and what was seen on the way."""
 
     def __init__(self, side: Side, claim: Guarantee) -> None:
-        self.side, self.claim = side, claim
-        self._stick: dict[Fraction, arb] = {}
-        self._claim: dict[Fraction, arb] = {}
+        self.side, self.claim, self.tied = side, claim, False
+        self.stick, self.promised = cache(side.hockey), cache(partial(promised, claim))
+        self.checked: set[Fraction] = set()
 
-    def stick(self, x: Fraction) -> arb:
-        if x not in self._stick:
-            self._stick[x] = self.side.hockey(x)
-        return self._stick[x]
-
-    def promised(self, x: Fraction) -> arb:
-        if x not in self._claim:
-            self._claim[x] = promised(self.claim, x)
-        return self._claim[x]
+    def keeps(self, x: Fraction) -> bool | None:
+        """Whether the claim is above the hockey stick at x."""
+        self.checked.add(x)
+        if self.stick(x).is_zero():
+            return True
+        excess = self.stick(x) - self.promised(x)
+        if excess > 0:
+            return False
+        kept, tie = _sign(excess, self.promised(x))
+        self.tied |= tie
+        return kept
 
 
 @lru_cache(maxsize=4096)
@@ -217,16 +214,13 @@ def promised(claim: Guarantee, x: Fraction) -> arb:
     values = []
     for own, other in claim._orders:
         if x >= 0:
-            values.append(sharp(lambda own=own: own(x)))  # type: ignore[misc]
+            values.append(sharp(partial(own, x)))
         else:
             values.append(
                 sharp(lambda other=other: -ball(x).expm1() + ball(x).exp() * other(-x))  # type: ignore[misc]
             )
-    largest = values[0]
     with precision(BITS):
-        for value in values:
-            largest = largest.max(value)
-        return largest.min(ball(1))
+        return reduce(lambda a, b: a.max(b), values).min(ball(1))
 
 
 def scan(side: Side, claim: Guarantee) -> Judgement:
@@ -234,42 +228,35 @@ def scan(side: Side, claim: Guarantee) -> Judgement:
     walk = _Walk(side, claim)
     points = _grid(side, claim)
     end = points[-1]
-    tied = False
     with precision(BITS):
         cells = list(pairwise(points))
         budget = _MOST if side.kinks() is not None else _MOST_SLOW
-        checked: set[Fraction] = set()
         undecided: list[tuple[Fraction, Fraction]] = []
         for x in points:
-            verdict, tie = _point(walk, x)
-            checked.add(x)
-            tied |= tie
+            verdict = walk.keeps(x)
             if verdict is False:
-                return _result(walk, False, tied, [x], "")
+                return _result(walk, False, [x])
             if verdict is None:
                 undecided.append((x, x))
         convex = claim._convex
         while cells:
             a, b = cells.pop()
-            verdict, tie = _cell(walk, a, b, convex)
-            tied |= tie and verdict is not False
-            if verdict:
+            below, tie = _cell(walk, a, b, convex)
+            walk.tied |= tie and below
+            if below:
                 continue
             budget -= 1
             if budget < 0 or b - a < Fraction(1, 10**7):
                 undecided.append((a, b))
                 break
             short = _short((a + b) / 2, a, b)
-            point, tie = _point(walk, short)
-            checked.add(short)
-            tied |= tie
-            if point is False:
-                return _result(walk, False, tied, [short], "")
+            if walk.keeps(short) is False:
+                return _result(walk, False, [short])
             cells += [(short, b), (a, short)]
-        kept, tie = _ends(walk, claim, end)
-        tied |= tie
+        kept, tie = _ends(walk, end)
+        walk.tied |= tie
         if kept is False:
-            return _result(walk, False, tied, [end], "")
+            return _result(walk, False, [end])
         note = "between grid points, to one part in 10⁶" if isinstance(claim, Composition) else ""
         if undecided:
             a, b = undecided[0]
@@ -280,7 +267,7 @@ def scan(side: Side, claim: Guarantee) -> Judgement:
                 f"{upper(walk.promised(end)):.2g}; undecided beyond"
             )
         holds = None if undecided or kept is None else True
-        return _result(walk, holds, tied, sorted(checked), note)
+        return _result(walk, holds, sorted(walk.checked), note)
 
 
 def _grid(side: Side, claim: Guarantee) -> list[Fraction]:
@@ -330,15 +317,6 @@ def _bends(claim: Guarantee) -> list[Fraction]:
         middle = (low + high) / 2
         low, high = (middle, high) if promised(claim, middle) > ball(_ZERO) else (low, middle)
     return [low, high]
-
-
-def _point(walk: _Walk, x: Fraction) -> tuple[bool | None, bool]:
-    if walk.stick(x).is_zero():
-        return True, False
-    excess = walk.stick(x) - walk.promised(x)
-    if excess > 0:
-        return False, False
-    return _sign(excess, walk.promised(x))
 
 
 def _sign(
@@ -407,9 +385,9 @@ def _inside(k: arb, low: arb, high: arb) -> arb:
     return middle if middle < high else high
 
 
-def _ends(walk: _Walk, claim: Guarantee, end: Fraction) -> tuple[bool | None, bool]:
+def _ends(walk: _Walk, end: Fraction) -> tuple[bool | None, bool]:
     """Whether the claim is kept everywhere from the last point on, and whether by a tie."""
-    value = walk.stick(end)
+    value, claim = walk.stick(end), walk.claim
     if isinstance(claim, Composition):
         limit = ball(Fraction(claim.delta(_FARTHEST)) if end < _FARTHEST else 0)
     else:
@@ -429,9 +407,7 @@ def _escape(claim: Guarantee) -> Fraction:
     return max(claim._escape(), claim._escape(swapped=True))
 
 
-def _result(
-    walk: _Walk, holds: bool | None, tied: bool, points: list[Fraction], note: str
-) -> Judgement:
+def _result(walk: _Walk, holds: bool | None, points: list[Fraction], note: str = "") -> Judgement:
     """Report the x at which most of the claimed δ is used up."""
 
     def used(x: Fraction) -> float:
@@ -441,9 +417,13 @@ def _result(
         return found / claimed
 
     at = max(points, key=used)
-    value, claimed = walk.stick(at), float(walk.promised(at))
-    found, shown = (max(0.0, lower(value)), upper(value)), walk.side.event(at)
-    return Judgement(holds, tied, "delta", claimed, found, shown, at, note)
+    claimed, found = float(walk.promised(at)), _bounds(walk.stick(at))
+    return Judgement(holds, walk.tied, "delta", claimed, found, walk.side.event(at), at, note)
+
+
+def _bounds(value: arb) -> tuple[float, float]:
+    """Of what is never below 0."""
+    return max(0.0, lower(value)), upper(value)
 
 
 def _short(x: Fraction, low: Fraction | None = None, high: Fraction | None = None) -> Fraction:
@@ -456,6 +436,7 @@ def _short(x: Fraction, low: Fraction | None = None, high: Fraction | None = Non
 
 
 TOLERANCE = Fraction(1, 10**18)  # of a tie that balls cannot decide, relative to the claim
+_ROUNDING = "rounding loses information"
 
 
 def judge(side: Side, claim: Guarantee) -> Judgement:
@@ -476,18 +457,21 @@ def judge(side: Side, claim: Guarantee) -> Judgement:
 
 
 def _before_rounding(side: Side, claim: Guarantee) -> Judgement | None:
-    """The laws before rounding, if the claim holds for them: rounding loses information."""
+    """The laws before rounding, if the claim holds for them."""
+    real = _unrounded(side)
+    whole = None if real is None else judge(real, claim)
+    if whole is None or not whole.holds:
+        return None
+    found, shown = _bounds(side.hockey(whole.at)), side.event(whole.at)
+    return replace(whole, found=found, shown=shown, note=_ROUNDING)
+
+
+def _unrounded(side: Side) -> Side | None:
+    """The laws before rounding, if both were rounded to one grid."""
     laws = _laws(side)
     if laws is None or not _alike(*laws) or not hasattr(laws[0], "unrounded"):
         return None
-    whole = judge(compare(laws[0].unrounded, laws[1].unrounded), claim)
-    if not whole.holds:
-        return None
-    value = side.hockey(whole.at)
-    found = (max(0.0, lower(value)), upper(value))
-    return replace(
-        whole, found=found, shown=side.event(whole.at), note="rounding loses information"
-    )
+    return compare(laws[0].unrounded, laws[1].unrounded)
 
 
 def _pure(side: Side, epsilon: Fraction) -> Judgement:
@@ -496,39 +480,38 @@ def _pure(side: Side, epsilon: Fraction) -> Judgement:
     holds: bool | None
     if loss.ball is None:
         holds, tied, found = False, False, (math.inf, math.inf)
-    elif loss.exact is not None:
-        holds, tied = loss.exact <= epsilon, False
-        found = (lower(loss.ball), upper(loss.ball))
     else:
-        with precision(BITS):
-            holds, tied = _decide(loss.ball - ball(epsilon), epsilon)
+        holds, tied = _decide(loss.ball, epsilon, loss.exact)
         found = (lower(loss.ball), upper(loss.ball))
     note = ""
     if not loss.complete:
-        holds, found = (False if holds is False else None), (max(0.0, found[0]), math.inf)
-        note = (
-            "" if holds is False else "the ratio is not known for all outcomes, such as far tails"
-        )
+        found = (max(0.0, found[0]), math.inf)
+        if holds is not False:
+            holds, note = None, "the ratio is not known for all outcomes, such as far tails"
     return Judgement(holds, tied, "epsilon", float(epsilon), found, loss.shown, epsilon, note)
 
 
 def _stick(side: Side, x: Fraction, delta: Fraction, parameter: str) -> Judgement:
     """The hockey stick at one x against δ."""
     value = side.hockey(x)
+    holds, tied = _decide(value, delta)
+    return Judgement(holds, tied, parameter, float(delta), _bounds(value), side.event(x), x)
+
+
+def _decide(
+    value: arb, claimed: Fraction, exact: Fraction | None = None
+) -> tuple[bool | None, bool]:
+    """Whether a value, exact where it is known, is at most the claimed one; whether by a tie."""
+    if exact is not None:
+        return exact <= claimed, False
     with precision(BITS):
-        holds, tied = _decide(value - ball(delta), delta)
-    found = (max(0.0, lower(value)), upper(value))
-    return Judgement(holds, tied, parameter, float(delta), found, side.event(x), x)
-
-
-def _decide(excess: arb, size: Fraction) -> tuple[bool | None, bool]:
-    """Whether the excess over a claim of this size is at most 0, and whether that is a tie."""
-    if excess <= 0:
-        return True, False
-    if excess > 0:
-        return False, False
-    tied = bool(excess < ball(TOLERANCE * max(size, Fraction(1, 1000))))
-    return (True if tied else None), tied
+        excess = value - ball(claimed)
+        if excess <= 0:
+            return True, False
+        if excess > 0:
+            return False, False
+        tied = bool(excess < ball(TOLERANCE * max(claimed, Fraction(1, 1000))))
+        return (True if tied else None), tied
 
 
 def _by_definition(side: Side, claim: Guarantee) -> Judgement | None:
@@ -550,21 +533,19 @@ def _by_definition(side: Side, claim: Guarantee) -> Judgement | None:
     match claim, kind:
         case GDP(), "RealGaussian":
             square = shift**2 / first.variance
-            holds = True if square <= claim.mu**2 else (None if rounded else False)
+            holds, parameter, claimed = square <= claim.mu**2, "mu", float(claim.mu)
             with precision(BITS):
                 root = ball(square).sqrt()
-            parameter, claimed = "mu", float(claim.mu)
         case LaplacePair(steps=None), "RealLaplace":
-            holds = True if shift / first.scale <= claim.epsilon0 else (None if rounded else False)
-            root = ball(shift / first.scale)
-            parameter, claimed = "epsilon", float(claim.epsilon0)
+            holds, parameter = shift / first.scale <= claim.epsilon0, "epsilon"
+            root, claimed = ball(shift / first.scale), float(claim.epsilon0)
         case _:
             return None
-    if holds is None:
-        return None
+    if rounded and not holds:
+        return None  # rounding may have lost what breaks it
     found = (max(0.0, _least(side, claim, root) if rounded else lower(root)), upper(root))
-    note = "rounding loses information" if rounded else ""
-    x = _telling(root)
+    x = Fraction(float(root)) / 2  # an ε at which an event is worth a look
+    note = _ROUNDING if rounded else ""
     return Judgement(holds, False, parameter, claimed, found, side.event(x), x, note)
 
 
@@ -596,11 +577,10 @@ def _sampled(side: Side, laws: tuple[Any, Any], claim: SampledPair) -> Judgement
     moved = _by_definition(HalfLines(mixture.first, alone), claim.base)
     if moved is None or not moved.holds or mixture.share > claim.rate:
         return None
-    value = side.hockey(Fraction(0))
-    found, claimed = (max(0.0, lower(value)), upper(value)), float(promised(claim, Fraction(0)))
+    x = Fraction(0)
+    found, claimed = _bounds(side.hockey(x)), float(promised(claim, x))
     note = "moved or not by a coin, which is the definition of sampling"
-    shown = side.event(Fraction(0))
-    return Judgement(True, False, "delta", claimed, found, shown, Fraction(0), note)
+    return Judgement(True, False, "delta", claimed, found, side.event(x), x, note)
 
 
 def _range(side: Parts, claim: BoundedRange) -> Judgement | None:
@@ -614,14 +594,10 @@ def _range(side: Parts, claim: BoundedRange) -> Judgement | None:
         shown = over.shown if over.ball is None else side.event(x)
         inf = (math.inf, math.inf)
         return Judgement(False, False, "range", claimed, inf, shown, x, "a loss is infinite")
-    holds: bool | None
+    exact = _gibbs_range(side)
     with precision(BITS):
-        exact = _gibbs_range(side)
         length = ball(exact) if exact is not None else over.ball + under.ball
-        if exact is not None:
-            holds, tied = exact <= claim.epsilon0, False
-        else:
-            holds, tied = _decide(length - ball(claim.epsilon0), claim.epsilon0)
+    holds, tied = _decide(length, claim.epsilon0, exact)
     if holds and not (over.complete and under.complete):
         holds = None
     found = (lower(length), upper(length))
@@ -637,33 +613,20 @@ def _range(side: Parts, claim: BoundedRange) -> Judgement | None:
 def _gibbs_range(side: Parts) -> Fraction | None:
     """rate·(max − min) of the differences of the scores, for two Gibbs laws of the same rate."""
     match side.laws:
-        case (Gibbs() as first, Gibbs() as second) if _same_choice(first, second):
-            moves = [a - b for a, b in zip(first.scores, second.scores, strict=True)]
-            return first.rate * (max(moves) - min(moves))
+        case (Gibbs() as first, Gibbs() as second) if is_ours(first) and is_ours(second):
+            if first.rate == second.rate and len(first.scores) == len(second.scores):
+                moves = [a - b for a, b in zip(first.scores, second.scores, strict=True)]
+                return first.rate * (max(moves) - min(moves))
     return None
-
-
-def _same_choice(first: Gibbs, second: Gibbs) -> bool:
-    known = is_ours(first) and is_ours(second)
-    return known and first.rate == second.rate and len(first.scores) == len(second.scores)
-
-
-def _telling(size: arb) -> Fraction:
-    """An ε at which an event is worth a look: half of the square, or half."""
-    return Fraction(float(size)) / 2
 
 
 def _zcdp(side: Side, claim: ZCDP) -> Judgement:
     """Rényi divergences of all orders against ρ times the order."""
-    rounded = isinstance(side, HalfLines) and _alike(side.first, side.second)
-    if isinstance(side, HalfLines) and rounded and hasattr(side.first, "unrounded"):
-        whole = HalfLines(side.first.unrounded, side.second.unrounded)
-        verdict = judge_orders(whole, claim.rho)
-        if verdict is not None and verdict.holds:
-            x = verdict.at
-            found = (_event_rho(side, x), verdict.found[1])
-            note = "rounding loses information"
-            return replace(verdict, found=found, shown=side.event(x), note=note)
+    whole = _unrounded(side) if isinstance(side, HalfLines) else None
+    verdict = None if whole is None else judge_orders(whole, claim.rho)
+    if verdict is not None and verdict.holds:
+        found = (_event_rho(side, verdict.at), verdict.found[1])
+        return replace(verdict, found=found, shown=side.event(verdict.at), note=_ROUNDING)
     verdict = judge_orders(side, claim.rho)
     if verdict is None:
         # A profile that is kept does not prove ρ-zCDP; one that is broken refutes it.

@@ -26,14 +26,7 @@ from discreet.laws.mixture import Mixture
 from discreet.laws.noisy_argmax import NoisyLead
 from discreet.laws.sparse_vector import FirstAbove, SparseAnswers
 
-_NOISE = (
-    CutGaussian,
-    DiscreteLaplace,
-    RealGaussian,
-    RealLaplace,
-    RoundedGaussian,
-    RoundedLaplace,
-)
+_NOISE = (CutGaussian, DiscreteLaplace, RealGaussian, RealLaplace, RoundedGaussian, RoundedLaplace)
 _OURS = (*_NOISE, Finite, FirstAbove, Gibbs, NoisyArgmax, NoisyLead, SparseAnswers)
 _PLACE = ("center", "scores")  # what comes from the input
 

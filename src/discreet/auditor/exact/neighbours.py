@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
 from math import floor
@@ -27,15 +28,7 @@ from discreet.inputs import (
     Stream,
     UnitCounts,
 )
-from discreet.laws import (
-    CutGaussian,
-    DiscreteLaplace,
-    Gibbs,
-    NoisyArgmax,
-    RealGaussian,
-    RealLaplace,
-    RoundedLaplace,
-)
+from discreet.laws import CutGaussian, DiscreteLaplace, Gibbs, NoisyArgmax, RoundedLaplace
 from discreet.laws.noisy_argmax import NoisyLead
 from discreet.laws.sparse_vector import FirstAbove, SparseAnswers
 from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
@@ -129,6 +122,10 @@ class Look:
         """The assumption that remains, in words."""
         return f"if the law has this form at every input, as it had at the {self.same} looked at"
 
+    def proof(self, words: str, ceiling: Fraction, claim: Pure | BoundedRange) -> Proof | None:
+        """What follows if nothing shows more than the ceiling; None if the claim is below it."""
+        return Proof(f"{words}; {self.words}", ceiling) if ceiling <= claim.epsilon0 else None
+
     def around(self, shift: Fraction | int) -> list[Pair]:
         """Neighbours of the inputs that looked different."""
         return [pair for v in self.odd for pair in ((v, v + shift), (v - shift, v))]
@@ -154,11 +151,8 @@ def look(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Look:
 def laws_at(law: Callable[[Any], Any], inputs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """The laws at these inputs; a value without a law is not an input."""
     for value in inputs:
-        try:
-            one = law(value)
-        except _NOT_AN_INPUT:
-            continue
-        yield value, one
+        with suppress(*_NOT_AN_INPUT):
+            yield value, law(value)
 
 
 def whole_numbers(near: Iterable[int] = ()) -> list[int]:
@@ -252,7 +246,7 @@ def largest_log_ratio(
 def _value(one: CutGaussian, c: Fraction, s: Fraction) -> tuple[Fraction, Fraction]:
     """Bounds on the larger of the two extreme log ratios at (c, s)."""
     low, high = one.interval
-    first, second = (CutGaussian(center, one.variance, one.interval) for center in (c, c + s))
+    first, second = (replace(one, center=center) for center in (c, c + s))
     with precision(BITS):
         over = (first.density(low) / second.density(low)).log()
         under = (second.density(high) / first.density(high)).log()
@@ -331,14 +325,11 @@ def _shared(
     short = "" if splits else "one person may move more numbers than were moved together"
     pairs = pairs + splits
     one = law(0 if inputs.integers else Fraction(0))
-    if not isinstance(claim, Pure) or not seen.one_form or not isinstance(one, _LAPLACE):
-        return NeighbourPlan(pairs, why, short=short)
-    # Losses of independent coordinates add up, each at most its move over the scale.
-    ceiling = inputs.total / one.scale
-    if ceiling > claim.epsilon0:
-        return NeighbourPlan(pairs, why, short=short)
-    words = "losses of the numbers add up, each at most its move over the scale of the noise"
-    return NeighbourPlan(pairs, proof=Proof(f"{words}; {seen.words}", ceiling))
+    if isinstance(claim, Pure) and seen.one_form and isinstance(one, _LAPLACE):
+        words = "losses of the numbers add up, each at most its move over the scale of the noise"
+        if proof := seen.proof(words, inputs.total / one.scale, claim):
+            return NeighbourPlan(pairs, proof=proof)
+    return NeighbourPlan(pairs, why, short=short)
 
 
 def of_mean(law: Law, inputs: BoundedMean, claim: Guarantee) -> NeighbourPlan:
@@ -379,10 +370,9 @@ def _of_cut(law: Law, step: Fraction, pairs: list[Pair], claim: Guarantee) -> Ne
             pairs + [pair for pair in seen.around(step) if min(pair) >= 0 <= 1 - max(pair)]
         )
     bounds = largest_log_ratio(law(Fraction(0)), step, claim.epsilon0)
-    if bounds is None or bounds[1] > claim.epsilon0:
-        return NeighbourPlan(pairs)
     words = "branch and bound over all base means and shifts, with the log ratio at the ends"
-    return NeighbourPlan(pairs, proof=Proof(f"{words}; {seen.words}", bounds[1]))
+    proof = None if bounds is None else seen.proof(words, bounds[1], claim)
+    return NeighbourPlan(pairs, proof=proof)
 
 
 def _unrounded(one: Any, shift: Fraction, claim: Guarantee) -> str | None:
@@ -390,14 +380,9 @@ def _unrounded(one: Any, shift: Fraction, claim: Guarantee) -> str | None:
     if not is_noise(one) or not hasattr(one, "unrounded"):
         return None
     first = one.unrounded
-    verdicts = [judge(side, claim) for side in sides(first, _at(first, first.center + shift))]
+    moved = replace(first, center=first.center + shift)
+    verdicts = [judge(side, claim) for side in sides(first, moved)]
     return _ROUNDED if all(v.holds for v in verdicts) else None
-
-
-def _at(law: RealLaplace | RealGaussian, center: Fraction) -> RealLaplace | RealGaussian:
-    if isinstance(law, RealLaplace):
-        return RealLaplace(center, law.scale)
-    return RealGaussian(center, law.variance)
 
 
 def _splits(inputs: Numbers) -> list[Pair]:
@@ -492,11 +477,10 @@ def of_counts(law: Law, inputs: RowCounts, claim: Guarantee) -> NeighbourPlan:
     """A few rows at two or three candidates, and a person's rows at one of them."""
     pairs: list[Pair] = []
     few = (0, inputs.rows, 5 * inputs.rows)
-    for size in (2, 3):
-        for base in product(few, repeat=size):
-            for place in range(size):
-                more = [n + inputs.rows * (i == place) for i, n in enumerate(base)]
-                pairs.append((list(base), more))
+    for base in (*product(few, repeat=2), *product(few, repeat=3)):
+        for place in range(len(base)):
+            more = [n + inputs.rows * (i == place) for i, n in enumerate(base)]
+            pairs.append((list(base), more))
     return NeighbourPlan(pairs)
 
 
@@ -527,10 +511,8 @@ def of_scores(law: Law, inputs: Scores, claim: Guarantee) -> NeighbourPlan:
     each base point its ratio is largest at a vertex: its own score moved down and all others up.
     """
     pairs: list[Pair] = []
-    for size in _SIZES:
-        if size < inputs.least:
-            continue
-        for lead in _LEADS:
+    for size, lead in product(_SIZES, _LEADS):
+        if size >= inputs.least:
             base = [lead * inputs.sensitivity, *[Fraction(0)] * (size - 1)]
             pairs += [close(base, v, inputs.sensitivity) for v in _vertices(base, inputs)]
 
@@ -546,12 +528,10 @@ def of_scores(law: Law, inputs: Scores, claim: Guarantee) -> NeighbourPlan:
 
     seen = look(law, lists_of_scores(inputs.least, [inputs.sensitivity]))
     odd = [v for v in seen.odd if 1 < len(v) <= max(_SIZES)]
-    pairs += [close(v, w, inputs.sensitivity) for v in odd for w in _vertices(_exact(v), inputs)]
+    for v in odd:
+        moved = _vertices(list(map(Fraction, v)), inputs)
+        pairs += [close(v, w, inputs.sensitivity) for w in moved]
     return NeighbourPlan(pairs, climb=climb, proof=_selection_proof(law, inputs, claim, seen))
-
-
-def _exact(scores: list[float]) -> list[Fraction]:
-    return [Fraction(score) for score in scores]
 
 
 def _vertices(base: list[Fraction], inputs: Scores) -> list[list[Fraction]]:
@@ -572,23 +552,21 @@ def _selection_proof(law: Law, inputs: Scores, claim: Guarantee, seen: Look) -> 
         case Gibbs():
             # log P(i)/P′(i) = rate·(uᵢ − uᵢ′) + log(Z′/Z), where the second term is a mean of
             # the moves in the exponent: between them. So all losses lie within rate·reach.
-            ceiling, known = reach * one.rate, True
+            ceiling = reach * one.rate
             words = "losses lie in an interval of rate·(largest less smallest move), at any scores"
-        case NoisyArgmax() | NoisyLead():
+        case NoisyArgmax() | NoisyLead() if isinstance(claim, Pure):
             # Given the noise of the others, candidate i wins (by a lead) if its own noise is
             # above some m. One person moves m by at most `reach`, and for Laplace and for
             # exponential noise P(N > m) ≤ e^(reach/scale)·P(N > m + reach), for every m; with a
             # gap the same holds for the density of the lead.
-            ceiling, known = reach / one.scale, isinstance(claim, Pure)
+            ceiling = reach / one.scale
             words = (
                 "the winner's noise passes the others by a level that one person moves by at most "
                 "this, and no tail of the noise falls faster than e^(-move/scale)"
             )
         case _:
             return None
-    if not known or ceiling > claim.epsilon0:
-        return None
-    return Proof(f"{words}; {seen.words}", ceiling)
+    return seen.proof(words, ceiling, claim)
 
 
 # -- streams of scores and a noisy threshold -------------------------------------------------------
@@ -597,7 +575,7 @@ def _selection_proof(law: Law, inputs: Scores, claim: Guarantee, seen: Look) -> 
 _PLACES = (-4, -1, 0)  # of the scores, in sensitivities from the threshold
 
 
-def of_stream(law: Callable[[Any], Any], inputs: Stream, claim: Guarantee) -> NeighbourPlan:
+def of_stream(law: Law, inputs: Stream, claim: Guarantee) -> NeighbourPlan:
     """Equal scores near the threshold, all moved up, all down, or the last one the other way.
 
     Refusals are likelier where scores are low and hits where they are high: what tells two
@@ -635,9 +613,7 @@ def _stream_lengths(one: Any) -> tuple[int, ...]:
     return (1, 2) if getattr(one, "step", None) is not None else (1, 4)
 
 
-def _stream_proof(
-    law: Callable[[Any], Any], inputs: Stream, claim: Guarantee, seen: Look
-) -> Proof | None:
+def _stream_proof(law: Law, inputs: Stream, claim: Guarantee, seen: Look) -> Proof | None:
     """Δ/a + hits·2Δ/b, or hits·Δ/b for monotone scores, whatever the stream and however long.
 
     Under the integral over the noisy threshold y, move y by Δ: its density changes by a factor of
@@ -653,35 +629,32 @@ def _stream_proof(
     ceiling = (
         inputs.sensitivity / answers.threshold_scale + answers.hits * reach / answers.query_scale
     )
-    if ceiling > claim.epsilon0:
-        return None
     words = "with the noisy threshold moved by the sensitivity, every factor of the law is bounded"
-    return Proof(f"{words}; {seen.words}", ceiling)
+    return seen.proof(words, ceiling, claim)
 
 
 # -- the plan for a mechanism, from what it says of its inputs -------------------------------------
 
 
+_PLANS: dict[type, Callable[[Law, Any, Guarantee], NeighbourPlan]] = {
+    Numbers: of_numbers,
+    BoundedMean: of_mean,
+    Categories: of_categories,
+    Scores: of_scores,
+    Stream: of_stream,
+    UnitCounts: of_unit_counts,
+    RowCounts: of_counts,
+}
+
+
 def plan(mechanism: Any, claim: Guarantee) -> NeighbourPlan:
     """Which neighbours to compare, and why they are enough."""
-    law, inputs = mechanism.law, getattr(mechanism, "inputs", None)
-    match inputs:
-        case Numbers():
-            return of_numbers(law, inputs, claim)
-        case BoundedMean():
-            return of_mean(law, inputs, claim)
-        case Categories():
-            return of_categories(law, inputs, claim)
-        case Scores():
-            return of_scores(law, inputs, claim)
-        case Stream():
-            return of_stream(law, inputs, claim)
-        case UnitCounts():
-            return of_unit_counts(law, inputs, claim)
-        case RowCounts():
-            return of_counts(law, inputs, claim)
-        case Sampled():
-            return _sampled(mechanism, inputs, claim)
+    inputs = getattr(mechanism, "inputs", None)
+    if isinstance(inputs, Sampled):
+        return _sampled(mechanism)
+    for kind, planned in _PLANS.items():
+        if isinstance(inputs, kind):
+            return planned(mechanism.law, inputs, claim)
     raise InvalidArgument.of(
         "pairs",
         "given, since the mechanism does not say what its neighbours look like",
@@ -690,10 +663,9 @@ def plan(mechanism: Any, claim: Guarantee) -> NeighbourPlan:
     )
 
 
-def _sampled(mechanism: Any, inputs: Sampled, claim: Guarantee) -> NeighbourPlan:
+def _sampled(mechanism: Any) -> NeighbourPlan:
     """The neighbours of the mechanism itself, with the person in the sample or not there."""
     base = plan(mechanism.mechanism, mechanism.mechanism.guarantee)
-    pairs = [((x, y), (x, None)) for x, y in base.pairs] + [
-        ((y, x), (y, None)) for x, y in base.pairs
-    ]
+    orders = [*base.pairs, *((y, x) for x, y in base.pairs)]
+    pairs = [((x, y), (x, None)) for x, y in orders]
     return NeighbourPlan(pairs, f"a person who is drawn or not, with {base.why}")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor, gcd
+from functools import partial, reduce
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from discreet.auditor.exact.known_laws import is_ours
@@ -49,6 +50,11 @@ class OutcomePart:
     second: arb
     log_ratio: Fraction | None = None
 
+    @property
+    def swapped(self) -> OutcomePart:
+        log_ratio = None if self.log_ratio is None else -self.log_ratio
+        return OutcomePart(self.event, self.second, self.first, log_ratio)
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -61,17 +67,9 @@ class Parts:
 
     @property
     def swapped(self) -> Parts:
-        """Q against P."""
-        return replace(
-            self,
-            parts=tuple(
-                OutcomePart(
-                    p.event, p.second, p.first, None if p.log_ratio is None else -p.log_ratio
-                )
-                for p in self.parts
-            ),
-            laws=None if self.laws is None else (self.laws[1], self.laws[0]),
-        )
+        parts = tuple(part.swapped for part in self.parts)
+        laws = None if self.laws is None else (self.laws[1], self.laws[0])
+        return replace(self, parts=parts, laws=laws)
 
     def hockey(self, x: Fraction) -> arb:
         """Σ max(0, p − e^x·q), plus at most what is missing."""
@@ -113,9 +111,7 @@ class Parts:
         values = [(value, part) for value, part in self._losses if value.is_finite()]
         complete = complete and len(values) == len(self._losses)
         with precision(BITS):
-            largest = values[0][0]
-            for value, _ in values:
-                largest = largest.max(value)
+            largest = reduce(lambda a, b: a.max(b), [value for value, _ in values])
             # Exact if all parts that may be the largest are.
             top = [part for value, part in values if not value < largest]
             exact = [part.log_ratio for part in top if part.log_ratio is not None]
@@ -224,19 +220,16 @@ def exact_log_ratio(first: Any, second: Any, outcome: Any) -> Fraction | None:
         return None
     exact: Fraction = left[0] - right[0]
     if not (is_ours(first) and is_ours(second)):
-        _check_ratio(first.mass(outcome), second.mass(outcome), exact)
-    return exact
-
-
-def _check_ratio(p: arb, q: arb, log_ratio: Fraction) -> None:
-    """A law that contradicts its own logarithms is refused."""
-    with precision(BITS):
-        if not p.overlaps(ball(log_ratio).exp() * q):
+        p, q = first.mass(outcome), second.mass(outcome)
+        with precision(BITS):
+            agree = p.overlaps(ball(exact).exp() * q)
+        if not agree:
             raise InvalidArgument(
                 "law.log_weight",
                 "log P(outcome) up to a constant that both laws share",
                 "a law whose probabilities say otherwise",
             )
+    return exact
 
 
 def _excess(part: OutcomePart, x: Fraction, grown: arb) -> arb:
@@ -271,27 +264,35 @@ def of_tails(first: Any, second: Any) -> Parts | None:
         if not is_ours(law):
             _check(law, low, high, step, rate)
     inner = [low + step * i for i in range(1, int((high - low) / step))]
-    parts = [
-        OutcomePart(at_most(plain(low)), first.cdf(low), second.cdf(low)),
-        *(OutcomePart(is_one_of([plain(o)]), first.mass(o), second.mass(o)) for o in inner),
-        OutcomePart(at_least(plain(high)), above(first, high, step), above(second, high, step)),
-    ]
-    places = [low, *inner, high]
-    exact = [
-        replace(part, log_ratio=exact_log_ratio(first, second, place))
-        for part, place in zip(parts, places, strict=True)
-    ]
-    return whole(Parts(tuple(exact), (first, second), tuple(map(plain, places))))
+    beyond = above(first, high, step), above(second, high, step)
+    ratio = partial(exact_log_ratio, first, second)
+    parts = (
+        OutcomePart(at_most(plain(low)), first.cdf(low), second.cdf(low), ratio(low)),
+        *(_at(first, second, o) for o in inner),
+        OutcomePart(at_least(plain(high)), *beyond, ratio(high)),
+    )
+    return whole(Parts(parts, (first, second), tuple(map(plain, (low, *inner, high)))))
+
+
+def _at(first: Any, second: Any, outcome: Fraction) -> OutcomePart:
+    """An outcome on the grid as a part."""
+    exact = exact_log_ratio(first, second, outcome)
+    return OutcomePart(
+        is_one_of([plain(outcome)]), first.mass(outcome), second.mass(outcome), exact
+    )
 
 
 def above(law: Any, x: Fraction, step: Fraction) -> arb:
     """P(X ≥ x) for an x on the grid, never below 0."""
-    if hasattr(law, "above"):
-        share: arb = law.above(x)
-        return share
+    share: arb = law.above(x) if hasattr(law, "above") else _above(law, x - step)
+    return share
+
+
+def _above(law: Any, x: Fraction) -> arb:
+    """P(X > x), never below 0."""
     with precision(BITS):
-        rest: arb = (1 - law.cdf(x - step)).max(ball(0))
-        return rest
+        share: arb = (1 - law.cdf(x)).max(ball(0))
+        return share
 
 
 def _check(law: Any, low: Fraction, high: Fraction, step: Fraction, rate: Fraction) -> None:
@@ -344,14 +345,9 @@ def of_window(first: Any, second: Any) -> Parts:
             at_least(plain(beyond)), _above(first, end * step), _above(second, end * step)
         )
         missing = low.first.max(low.second) + high.first.max(high.second)
-    parts = [
-        OutcomePart(
-            is_one_of([plain(o)]), first.mass(o), second.mass(o), exact_log_ratio(first, second, o)
-        )
-        for o in inside
-    ]
-    places = (plain(below), *map(plain, inside), plain(beyond))
-    return whole(Parts((low, *parts, high), (first, second), places, missing))
+    parts = (low, *(_at(first, second, o) for o in inside), high)
+    places = tuple(map(plain, (below, *inside, beyond)))
+    return whole(Parts(parts, (first, second), places, missing))
 
 
 def _common(a: Fraction, b: Fraction) -> Fraction:
@@ -359,12 +355,6 @@ def _common(a: Fraction, b: Fraction) -> Fraction:
     return Fraction(
         gcd(a.numerator * b.denominator, b.numerator * a.denominator), a.denominator * b.denominator
     )
-
-
-def _above(law: Any, x: Fraction) -> arb:
-    """P(X > x), never below 0."""
-    share: arb = (1 - law.cdf(x)).max(ball(0))
-    return share
 
 
 def _quantile(first: Any, second: Any, step: Fraction) -> tuple[int, int]:
@@ -380,11 +370,8 @@ def _quantile(first: Any, second: Any, step: Fraction) -> tuple[int, int]:
             start *= 2
         while not inside(end, upper=True) and end < 1 << 60:
             end *= 2
-        low, high = start, end
-        while high - low > 1 and inside((low + high) // 2, upper=False):
-            low = (low + high) // 2
-        left = low
-        low, high = left, end
-        while high - low > 1 and inside((low + high) // 2, upper=True):
-            high = (low + high) // 2
-        return floor(left), floor(high)
+        while end - start > 1 and inside((start + end) // 2, upper=False):
+            start = (start + end) // 2
+        while end - start > 1 and inside((start + end) // 2, upper=True):
+            end = (start + end) // 2
+        return start, end

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
     from flint import arb
@@ -33,7 +33,6 @@ class Event:
     test: Callable[[Any], bool] = field(repr=False, compare=False)
 
     def __call__(self, output: Any) -> bool:
-        """Whether the output is in the set."""
         return self.test(output)
 
     def __str__(self) -> str:
@@ -65,12 +64,12 @@ def is_one_of(outcomes: list[Any]) -> Event:
 
 
 def at_most(x: Any) -> Event:
-    """The outputs up to x."""
+
     return Event(f"the output is at most {_number(x)}", lambda output: output <= x)
 
 
 def at_least(x: Any) -> Event:
-    """The outputs from x on."""
+
     return Event(f"the output is at least {_number(x)}", lambda output: output >= x)
 
 
@@ -143,3 +142,15 @@ class Side(Protocol):
     def renyi(self, order: Fraction) -> arb | None:
         """log Σ p^order·q^(1 − order), for order > 1."""
         return None
+
+
+@dataclass(frozen=True)
+class TwoLaws(Side):
+    """P against Q, both given as laws."""
+
+    first: Any
+    second: Any
+
+    @property
+    def swapped(self) -> Self:
+        return type(self)(self.second, self.first)
