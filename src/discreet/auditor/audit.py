@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +16,22 @@ from discreet.auditor.sampling.events import (
     SCREENED,
     Candidate,
     EventComparison,
+    EventSearch,
     SampledEvent,
     plainest,
-    screen,
-    suggest,
 )
 from discreet.auditor.sampling.features import Feature, apart, error_kind, errors
 from discreet.auditor.sampling.outputs import Outputs
 from discreet.auditor.sampling.parameters import (
     ClaimParameters,
-    Parameter,
     Progress,
     delta_at,
     epsilon_at,
     question,
 )
-from discreet.auditor.sampling.region import Counts, FloatArray, corners
+from discreet.auditor.sampling.region import FloatArray, corners, expected_counts
 from discreet.auditor.sampling.sampler import BatchRaised, Pace, Run, Sampler, read_pace
-from discreet.auditor.subject import Subject
+from discreet.auditor.subject import Pair, Subject
 from discreet.errors import InvalidArgument, Phrase
 from discreet.guarantees import Guarantee
 from discreet.hints import spelled
@@ -41,8 +39,6 @@ from discreet.numeric.exact import Number, probability
 
 # -- the pair: as given, or the most promising of many ---------------------------------------------
 
-
-Pair: TypeAlias = tuple[Any, Any]
 
 _PAIRS = 64
 _GOLDEN = 0.6180339887498949
@@ -52,14 +48,10 @@ _ROWS = 4096  # outputs per side and round, at most
 
 def read_pair(pair: Any) -> Pair:
     """Check that two inputs were given."""
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise InvalidArgument(
-            "pair",
-            "two neighbouring inputs, (x, x_neighbour)",
-            f"{len(pair)} of them"
-            if isinstance(pair, tuple | list)
-            else InvalidArgument.describe_data(pair),
-        )
+    listed = isinstance(pair, tuple | list)
+    if not listed or len(pair) != 2:
+        given = f"{len(pair)} of them" if listed else InvalidArgument.describe_data(pair)
+        raise InvalidArgument("pair", "two neighbouring inputs, (x, x_neighbour)", given)
     return pair[0], pair[1]
 
 
@@ -133,9 +125,9 @@ def _score(
     glance = apart(first, other)
     if not full:
         return 0.0, glance
-    own, tested = asked.parameters[0], 8.0 * len(first)
-    kept = screen(sampler.reader, first, other, [own], tested=tested, out_of_time=_never)
-    found = suggest(sampler.reader, kept, first, other, [own], tested=tested, out_of_time=_never)
+    own = asked.parameters[0]
+    search = EventSearch(sampler.reader, [own], 8.0 * len(first), out_of_time=lambda: False)
+    found = search.suggest(search.screen(first, other), first, other)
     return max((candidate.score for candidate in found[own.name]), default=0.0), glance
 
 
@@ -144,10 +136,6 @@ def _few(sampler: Sampler, pace: Pace, parts: int) -> tuple[Outputs, Outputs]:
     sampler.draw(0, 1)
     rows = max(4, min(_ROWS, pace.part(_SHARE / parts, sampler)))
     return sampler.both(rows)
-
-
-def _never() -> bool:
-    return False
 
 
 def _read(neighbors: Iterable[Pair] | Callable[[], Pair] | None, pace: Pace) -> list[Pair]:
@@ -189,44 +177,28 @@ _FIRST_LOOK = 1 << 13
 class Trial:
     """Events under test, one per parameter, and what was seen of them."""
 
-    question: ClaimParameters
     tested: EventComparison
     risk: float  # of one event at this look
     shown: tuple[Outputs, Outputs]  # outputs for the picture
 
     def bounds(self) -> list[float]:
         """For each parameter, the bound that its event shows."""
-        found = []
-        for place, candidate in enumerate(self.tested.candidates):
-            p, q = corners(self.tested.counts(place), self.risk)
-            found.append(float(candidate.parameter.least(p, q).min()))
-        return found
-
-    @property
-    def violated(self) -> bool:
-        return any(
-            candidate.parameter.exceeded_by(bound)
-            for candidate, bound in zip(self.tested.candidates, self.bounds(), strict=True)
-        )
+        return [
+            candidate.parameter.bound(self.tested.counts(place), self.risk)
+            for place, candidate in enumerate(self.tested.candidates)
+        ]
 
     def enough(self) -> bool:
         """Whether more samples would add little: the bounds are near what was observed."""
-        for place, (candidate, bound) in enumerate(
-            zip(self.tested.candidates, self.bounds(), strict=True)
-        ):
-            counts, own = self.tested.counts(place), candidate.parameter
-            if not own.exceeded_by(bound):
-                return False
-            if counts.other_hits == 0 and own.name != "delta" and own.name != "tv":
-                if bound < 2 * own.claimed + 2:
-                    return False
+        for place, bound in enumerate(self.bounds()):
+            counts, own = self.tested.counts(place), self.tested.candidates[place].parameter
+            if counts.other_hits == 0 and own.name not in ("delta", "tv"):
+                near = 2 * own.claimed + 2
             else:
-                rates = (
-                    np.array([counts.hits / counts.n]),
-                    np.array([counts.other_hits / counts.other_n]),
-                )
-                if bound < 0.96 * float(own.least(*rates)[0]):
-                    return False
+                rates = counts.hits / counts.n, counts.other_hits / counts.other_n
+                near = 0.96 * float(own.least(*(np.array([rate]) for rate in rates))[0])
+            if not own.exceeded_by(bound) or bound < near:
+                return False
         return True
 
 
@@ -242,18 +214,18 @@ def hold_trial(
         quick, kept = _quick(sampler, asked, risk, pace, few)
         if quick is not None:
             return quick
-    wanted, reader = asked.parameters, sampler.reader
     tell(0.2, "choosing events")
     rows = pace.rows_to_choose(sampler)
     first, other = sampler.both(rows)
     _check_alive(sampler, first, other)
     expected, over = pace.expected_tests(sampler), pace.choosing_is_over
+    search = EventSearch(sampler.reader, asked.parameters, expected, out_of_time=over)
     if few < SCREENED // 2 and rows > 2 * few:
-        kept = screen(reader, first, other, wanted, tested=expected, out_of_time=over)
-    found = suggest(reader, kept, first, other, wanted, tested=expected, out_of_time=over)
+        kept = search.screen(first, other)
+    found = search.suggest(kept, first, other)
     tell(0.4, "comparing events")
-    events = _compared(sampler, [found[p.name] for p in wanted], pace)
-    test = Trial(asked, EventComparison.of(events), 0.0, (first, other))
+    events = _compared(sampler, [found[p.name] for p in asked.parameters], pace)
+    test = Trial(EventComparison(events), 0.0, (first, other))
     _tested(sampler, test, risk, pace, tell)
     return test
 
@@ -262,17 +234,17 @@ def _quick(
     sampler: Sampler, asked: ClaimParameters, risk: float, pace: Pace, few: int
 ) -> tuple[Trial | None, list[Feature]]:
     """A trial of what only one input seems to give, if it ends there; and the best features."""
-    wanted, reader = asked.parameters, sampler.reader
     first, other = sampler.both(few)
     _check_alive(sampler, first, other)
-    expected, over = 4.0 * few, pace.screening_is_over
-    kept = screen(reader, first, other, wanted, tested=expected, out_of_time=over)
-    found = suggest(reader, kept, first, other, wanted, tested=expected, out_of_time=over)
+    over = pace.screening_is_over
+    search = EventSearch(sampler.reader, asked.parameters, 4.0 * few, out_of_time=over)
+    kept = search.screen(first, other)
+    found = search.suggest(kept, first, other)
     quick = [plainest(some, np.array([c.score for c in some])) for some in found.values()]
     if not _looks_certain(quick, first, other):
         return None, kept
     share = _QUICK * risk / len(_QUICK_SIZES) / len(quick)
-    test = Trial(asked, EventComparison.of(quick), share, (first, other))
+    test = Trial(EventComparison(quick), share, (first, other))
     for size in _QUICK_SIZES:
         if not pace.allows(sampler, size * few - test.tested.drawn):
             break
@@ -305,22 +277,17 @@ def _draw_until(sampler: Sampler, test: Trial, total: int) -> None:
 
 def _looks_certain(quick: list[Candidate], first: Outputs, other: Outputs) -> bool:
     """Whether a first glance shows something that one input gives often and the other never."""
-    for candidate in quick:
-        sides = (first, other)
-        seen = [int(candidate.event.mask(side).sum()) for side in sides]
-        mine, others = seen[candidate.first], seen[1 - candidate.first]
-        if (
-            others
-            or mine < 0.02 * len(first)
-            or not candidate.parameter.exceeded_by(candidate.score)
-        ):
+    for one in quick:
+        seen = [int(one.event.mask(side).sum()) for side in (first, other)]
+        unclear = seen[1 - one.first] or seen[one.first] < 0.02 * len(first)
+        if unclear or not one.parameter.exceeded_by(one.score):
             return False
     return True
 
 
 def _compared(sampler: Sampler, found: list[list[Candidate]], pace: Pace) -> list[Candidate]:
     """The best event for each parameter, on separate outputs; weaker ones are dropped early."""
-    fields = [EventComparison.of(some) for some in found if some]
+    fields = [EventComparison(some) for some in found if some]
     drop_at = 1 << 14
     drawn = 0
     while not pace.comparing_is_over(sampler, drawn):
@@ -472,13 +439,17 @@ def audit(
     import scipy.special  # noqa: F401  (takes a second, which the clock should not count)
 
     subject = Subject.of(run)
-    claimed = _read_claim(subject.claimed(claim))
+    claimed = subject.claimed(claim)
+    if not isinstance(claimed, Guarantee):
+        raise InvalidArgument.of(
+            "claim", "a guarantee, such as dp.Pure(1) or dp.Approx(1, 1e-5)", claimed
+        )
     asked = question(claimed)
     started = time.perf_counter()
     risk = float(1 - probability(confidence, name="confidence"))
     run, batched = subject.drawn(batched)
     pace = read_pace(seconds, samples, started)
-    tell = progress if progress is not None else _silent
+    tell: Progress = (lambda done, words: None) if progress is None else progress
     tried = 1
     if pair is None and neighbors is None:
         neighbors = subject.pairs(claimed) or None
@@ -514,14 +485,16 @@ def _finding(
     # The event that shows a violation; an (ε, δ) claim is judged by its δ first.
     own = names.index(asked.reported.name)
     exceeded = [c.parameter.exceeded_by(bounds[i]) for i, c in enumerate(test.tested.candidates)]
-    bound = bounds[own]
-    reach = _reach(asked.reported, test.tested.counts(own), drawn, test.risk)
+    # The bound if the event had been known, and all samples had tested it.
+    counts = test.tested.counts(own)
+    rates = counts.hits / counts.n, counts.other_hits / counts.other_n
+    reach = asked.reported.bound(expected_counts(*rates, drawn), test.risk)
     leading = exceeded.index(True) if any(exceeded) else own
     witnesses = tuple(_witness(asked, sampler, test, place) for place in range(len(names)))
     return Finding(
         claim=claim,
-        violated=test.violated,
-        lower_bound=bound,
+        violated=any(exceeded),
+        lower_bound=bounds[own],
         parameter=asked.reported.name,
         confidence=1 - risk,
         risk=risk,
@@ -558,22 +531,3 @@ def _witness(asked: ClaimParameters, sampler: Sampler, test: Trial, place: int) 
 
 def _failing(sampler: Sampler, outputs: Outputs) -> float:
     return float(np.mean(errors(sampler.reader, outputs) >= 0)) if len(outputs) else 0.0
-
-
-def _reach(parameter: Parameter, counts: Counts, n: int, risk: float) -> float:
-    """The bound if the event had been known, and all samples had tested it."""
-    share, other = counts.hits / counts.n, counts.other_hits / counts.other_n
-    p, q = corners(Counts(round(share * n), n, round(other * n), n), risk)
-    return float(parameter.least(p, q).min())
-
-
-def _read_claim(claim: Guarantee | None) -> Guarantee:
-    if not isinstance(claim, Guarantee):
-        raise InvalidArgument.of(
-            "claim", "a guarantee, such as dp.Pure(1) or dp.Approx(1, 1e-5)", claim
-        )
-    return claim
-
-
-def _silent(done: float, words: str) -> None:
-    pass

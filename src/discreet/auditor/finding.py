@@ -10,7 +10,7 @@ from typing import Any
 from discreet.auditor.accusation import accused
 from discreet.auditor.sampling.events import SampledEvent
 from discreet.auditor.sampling.parameters import ClaimParameters
-from discreet.auditor.sampling.region import Counts, corners
+from discreet.auditor.sampling.region import Counts
 from discreet.auditor.sampling.sampler import BatchRaised, Run, Sampler
 from discreet.auditor.subject import Subject
 from discreet.guarantees import Guarantee, Pure
@@ -65,8 +65,9 @@ class Witness:
         except BatchRaised:
             counts = self._counted(sampler.one_by_one(), many)
         # In batches there may be two attempts, of which one counts: each at half the risk.
-        bound, violated = judge(self.question, counts, self.risk / 2 if batched else self.risk)
-        return Replayed(violated, bound, counts)
+        risk, deciding = self.risk / 2 if batched else self.risk, self.question.parameters[0]
+        violated = deciding.exceeded_by(deciding.bound(counts, risk))
+        return Replayed(violated, self.question.reported.bound(counts, risk), counts)
 
     def _counted(self, sampler: Sampler, many: int) -> Counts:
         found = [0, 0]
@@ -88,18 +89,22 @@ class Replayed:
     counts: Counts
 
 
-def judge(question: ClaimParameters, counts: Counts, risk: float) -> tuple[float, bool]:
-    """The bound on the claim's own parameter, and whether the claim is contradicted."""
-    p, q = corners(counts, risk)
-    bound = float(question.reported.least(p, q).min())
-    deciding = question.parameters[0]
-    return bound, deciding.exceeded_by(float(deciding.least(p, q).min()))
+def factor(witness: Witness) -> str:
+    """How much likelier the event is than a claim in ε allows, in words."""
+    ratio, allowed = (
+        math.exp(min(epsilon, 700.0))  # such that the power is still a float
+        for epsilon in (witness.epsilon, witness.question.reported.claimed)
+    )
+    return (
+        f"it, or its opposite, is at least {ratio:.3g} times as likely under one input as under "
+        f"the other; ε allows {allowed:.3g} times"
+    )
 
 
 # -- finding ---------------------------------------------------------------------------------------
 
 
-_SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "tv": "total variation", "delta": "δ"}
+SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "tv": "total variation"}
 
 
 @dataclass(frozen=True)
@@ -170,34 +175,30 @@ class Finding:
     def _could_show(self, n: int) -> bool:
         assert self.witness is not None
         deciding = self.witness.question.parameters[0]
-        p, q = corners(Counts(n, n, 0, n), self.witness.risk)
-        return deciding.exceeded_by(float(deciding.least(p, q).min()))
+        return deciding.exceeded_by(deciding.bound(Counts(n, n, 0, n), self.witness.risk))
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> list[str]:
-        symbol, sure = _SYMBOLS[self.parameter], f"1 − {self.risk:.2g}"
+        symbol, sure = SYMBOLS[self.parameter], f"1 − {self.risk:.2g}"
         drawn = f"{self.samples:,} outputs of each input, {self.seconds:.1f} s"
         tested = 0 if self.witness is None else self.witness.counts.n
         chose = f"{self.samples - tested:,} to choose the event, {tested:,} to test it"
         shown = f"{symbol} ≥ {self.lower_bound:.4g}"
         if self.violated:
-            lines = [
-                f"Violated: {accused(self.claim)} is false, with confidence {sure}.",
-                f"Shown: {shown}.",
-            ]
+            lines = [f"Violated: {accused(self.claim)} is false, with confidence {sure}."]
         else:
             lines = [
                 f"No violation of {self.claim} found in {self.samples:,} outputs of each input, at "
                 f"confidence {sure}.",
                 "That is not a proof: another event, pair of inputs or more samples may show one.",
-                f"Shown: {shown}.",
             ]
+        lines.append(f"Shown: {shown}.")
         if self.witness is not None and (self.violated or self.lower_bound > 0):
             lines += self._witness_lines(self.witness)
             if self.shown_by is not None and self.shown_by is not self.witness:
-                lines.append(f"By another event: {symbol} ≥ {self.lower_bound:.4g}.")
+                lines.append(f"By another event: {shown}.")
                 lines += self._witness_lines(self.shown_by)
         elif not self.violated:
             lines.append("No event told the two inputs apart.")
@@ -228,12 +229,7 @@ class Finding:
             f"  under {other}: at most {witness.other_probability:.4g} (seen {l:,} times in {m:,})",
         ]
         if self.violated and isinstance(self.claim, Pure):
-            allowed = math.exp(min(witness.question.reported.claimed, 700.0))
-            ratio = math.exp(min(witness.epsilon, 700.0))
-            lines.append(
-                f"  It, or its opposite, is at least {ratio:.3g} times as likely under one input "
-                f"as under the other; ε allows {allowed:.3g} times."
-            )
+            lines.append(f"  {factor(witness).capitalize()}.")
         if witness.one_sided and self.violated:
             lines.append(f"  It was never seen under {other}, as when ε is infinite.")
         if "delta" in [p.name for p in witness.question.parameters]:

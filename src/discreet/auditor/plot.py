@@ -5,24 +5,21 @@ Drawn by Altair, which is imported on first use.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from discreet.auditor.accusation import accused
+from discreet.auditor.finding import SYMBOLS, Bar, Finding, factor
 from discreet.plot import Plot, altair, dressed
-
-if TYPE_CHECKING:
-    from discreet.auditor.finding import Bar, Finding, Witness
 
 _WIDTH, _HEIGHT, _BAR = 560, 280, 34
 _LINE = 92  # letters below the title
 _LONGEST = 40  # letters of a label
 _HEAD, _CONTEXT = 10, 6  # of a cut label: letters from its start, and before it differs from others
 _EVENT_LETTERS = 260  # of an event below the title
-_MOST_EXPONENT = 700.0  # of e, such that the power is still a float
+
 _NOTHING = 1e-6  # a share that is not worth mentioning
 _LONG = 64  # letters of all labels together that fit side by side
 _COLOURS: Final = ("#3f7fbf", "#e08a3c")  # of pair[0] and of pair[1]
@@ -30,8 +27,6 @@ _GROUND: Final = "#f4d9d6"
 _NAMES: Final = ("outputs of pair[0]", "outputs of pair[1]")
 _EVENT: Final = "shaded: the event"
 _HEADROOM: Final = 1.12  # the shade ends above the highest bar, so as not to look like one
-_SHARE: Final = "share of the outputs"
-_SYMBOLS: Final = {"epsilon": "ε", "rho": "ρ", "mu": "μ", "tv": "total variation"}
 
 
 def plot(finding: Finding) -> Plot:
@@ -49,7 +44,7 @@ def plot(finding: Finding) -> Plot:
 
 def _words(finding: Finding) -> tuple[str, list[str]]:
     """Title and subtitle: what was found, for which event, and what that does not prove."""
-    found = f"{_SYMBOLS.get(finding.parameter, finding.parameter)} ≥ {finding.lower_bound:.4g}"
+    found = f"{SYMBOLS[finding.parameter]} ≥ {finding.lower_bound:.4g}"
     drawn = f"{finding.samples:,} outputs of each input; confidence 1 − {finding.risk:.2g}"
     if finding.violated:
         title, lines = f"Violated: {accused(finding.claim)}", [f"shown: {found}; {drawn}"]
@@ -58,26 +53,13 @@ def _words(finding: Finding) -> tuple[str, list[str]]:
         lines = [f"shown: {found}, which is no proof that it is not more; {drawn}"]
     if finding.witness is not None:
         lines.append(f"shaded: {_cut(str(finding.witness.event), _EVENT_LETTERS)}")
-        lines += _why(finding, finding.witness)
+        if finding.violated and finding.parameter == "epsilon":
+            lines.append(factor(finding.witness))
     rest = [1 - sum(bar.shares[side] for bar in finding.bars) for side in (0, 1)]
     if finding.bars and max(rest) > _NOTHING:
         parts = " and ".join(f"{100 * r:.2g} % of pair[{i}]" for i, r in enumerate(rest))
         lines.append(f"not drawn: other outputs, {parts}")
     return title, [part for line in lines for part in textwrap.wrap(line, _LINE)]
-
-
-def _why(finding: Finding, witness: Witness) -> list[str]:
-    """What makes it a violation, as a factor, for a claim in ε."""
-    if not finding.violated or finding.parameter != "epsilon":
-        return []
-    allowed, ratio = (
-        math.exp(min(epsilon, _MOST_EXPONENT))
-        for epsilon in (witness.question.reported.claimed, witness.epsilon)
-    )
-    return [
-        f"it, or its opposite, is at least {ratio:.3g} times as likely under one input as under "
-        f"the other; ε allows {allowed:.3g} times"
-    ]
 
 
 def _of_numbers(bars: Sequence[Bar], feature: str) -> Any:
@@ -170,7 +152,8 @@ def _shares(bars: Sequence[Bar]) -> dict[str, Any]:
     top = _HEADROOM * max(share for bar in bars for share in bar.shares)
     scale = alt.Scale(domain=[0, top], nice=False) if top > 0 else alt.Undefined
     # So few ticks that none is at 110 %.
-    return {"title": _SHARE, "axis": alt.Axis(format="~%", tickCount=6), "scale": scale}
+    axis = alt.Axis(format="~%", tickCount=6)
+    return {"title": "share of the outputs", "axis": axis, "scale": scale}
 
 
 def _held(bars: Sequence[Bar]) -> list[bool]:
@@ -192,7 +175,7 @@ def _spans(bars: Sequence[Bar]) -> list[tuple[float | None, float | None]]:
 
 def _short(labels: list[str]) -> list[str]:
     """Labels that fit and stay distinct: cut around where they differ; equal ones get a number."""
-    cut = [_around(one, _apart(one, labels), _LONGEST) for one in labels]
+    cut = [_around(one, _apart(one, labels)) for one in labels]
     return [f"{one} ({i + 1})" if cut.count(one) > 1 else one for i, one in enumerate(cut)]
 
 
@@ -207,11 +190,11 @@ def _alike(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda both: both[0] == both[1], letters))
 
 
-def _around(text: str, place: int, most: int) -> str:
+def _around(text: str, place: int) -> str:
     """The beginning, and what is around a letter that the beginning leaves out."""
-    if len(text) <= most or place < most - _CONTEXT:
-        return _cut(text, most)
-    room = most - _HEAD - 1
+    if len(text) <= _LONGEST or place < _LONGEST - _CONTEXT:
+        return _cut(text, _LONGEST)
+    room = _LONGEST - _HEAD - 1
     start = min(place - _CONTEXT, len(text) - room)
     return f"{text[:_HEAD]}…{_cut(text[start:], room)}"
 

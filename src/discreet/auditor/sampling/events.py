@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from discreet.auditor.sampling.features import (
     Column,
     Feature,
+    coordinate_pairs,
     distinguishing_coordinates,
-    distinguishing_correlations,
     features,
 )
 from discreet.auditor.sampling.outputs import Outputs, Reader
@@ -124,18 +123,15 @@ def learned(first: Outputs, other: Outputs) -> Iterator[Feature]:
     yield Feature("log ratio, coordinate by coordinate", tables.total, None, True, is_ratio=True)
     weights = _logistic(tables.terms(first.rows(0, _ROWS)), tables.terms(other.rows(0, _ROWS)))
     if weights is not None:
-        learned_ratio = partial(_weighted, tables, weights)
+        learned_ratio = partial(tables.weighted, weights)
         yield Feature("log ratio, learned", learned_ratio, None, True, is_ratio=True)
     yield from _joint(first, other)
 
 
 def _joint(first: Outputs, other: Outputs) -> Iterator[Feature]:
     """Cells of two coordinates at once, of the few that differ most."""
-    few = sorted(distinguishing_coordinates(first, other, _JOINED))
-    pairs = dict.fromkeys(
-        (*distinguishing_correlations(first, other, _JOINED), *combinations(few, 2))
-    )
-    for i, j in pairs:
+    few = distinguishing_coordinates(first, other, _JOINED)
+    for i, j in coordinate_pairs(first, other, _JOINED, few):
         sides = [side.widened(max(i, j) + 1).numbers for side in (first, other)]
         cuts = [partition(sides[0][:, k], sides[1][:, k], most=_CELLS // 2) for k in (i, j)]
         yield Feature(
@@ -167,14 +163,8 @@ class _Tables:
 
     def ratio_terms(self, outputs: Outputs) -> FloatArray:
         wide = outputs.widened(max(self.coordinates) + 1).numbers
-        return np.column_stack(
-            [
-                ratio[cut.cells(wide[:, i])]
-                for i, cut, ratio in zip(
-                    self.coordinates, self.partitions, self.ratios, strict=True
-                )
-            ]
-        )
+        each = zip(self.coordinates, self.partitions, self.ratios, strict=True)
+        return np.column_stack([ratio[cut.cells(wide[:, i])] for i, cut, ratio in each])
 
     def total(self, outputs: Outputs) -> FloatArray:
         """The log ratio if coordinates were independent: the sum of theirs."""
@@ -189,9 +179,8 @@ class _Tables:
         ones = np.ones((len(outputs), 1))
         return np.hstack([ones, scaled, scaled**2, self.ratio_terms(outputs)])
 
-
-def _weighted(tables: _Tables, weights: FloatArray, outputs: Outputs) -> FloatArray:
-    return tables.terms(outputs) @ weights
+    def weighted(self, weights: FloatArray, outputs: Outputs) -> FloatArray:
+        return self.terms(outputs) @ weights
 
 
 def _tables(first: Outputs, other: Outputs) -> _Tables:
@@ -252,11 +241,13 @@ class SampledEvent:
         return self.inside[self.partition.cells(self.feature.column(outputs))]
 
     @property
-    def pieces(self) -> int:
-        """How many ranges or kinds it takes to describe it."""
+    def hard_to_say(self) -> tuple[bool, bool, int]:
+        """Whether it is learned, or about bits, and how many ranges or kinds it has."""
+        starts = self.inside
         if self.partition.ordered:
-            return int(np.count_nonzero(np.diff(self.inside.astype(np.int8), prepend=0) > 0))
-        return int(np.count_nonzero(self.inside))
+            starts = np.diff(self.inside.astype(np.int8), prepend=0) > 0
+        pieces = int(np.count_nonzero(starts))
+        return self.feature.is_learned, self.feature.is_bits, pieces
 
     def __call__(self, output: Any) -> bool:
         return bool(self.mask(self.reader.read([output]))[0])
@@ -265,28 +256,21 @@ class SampledEvent:
         return self._ranges() if self.partition.ordered else self._kinds()
 
     def _kinds(self) -> str:
-        known = [
-            int(key)
-            for key, inside in zip(self.partition.edges, self.inside[:-1], strict=True)
-            if inside
-        ]
-        naming = self.feature.words or str
-        words = " or ".join(naming(key) for key in known[:_SHOWN])
-        if len(known) > _SHOWN:
-            words += f" or {len(known) - _SHOWN} more"
-        if self.inside[-1]:
-            words = " or ".join(filter(None, [words, "anything rarer"]))
+        known, naming = self.partition.edges[self.inside[:-1]], self.feature.words or str
+        few = [naming(int(key)) for key in known[:_SHOWN]]
+        words = self._either(few, len(known), "", "anything rarer")
         return f"{self.feature.name}: {words or 'nothing'}"
 
     def _ranges(self) -> str:
         by_place = self.inside[self.partition.cell]
         ranges = list(_ranges(self.partition.edges, by_place[:-1]))
-        words = " or ".join(ranges[:_SHOWN])
-        if len(ranges) > _SHOWN:
-            words += f" or {len(ranges) - _SHOWN} more ranges"
-        if self.inside[-1]:
-            words = " or ".join(filter(None, [words, "NaN"]))
+        words = self._either(ranges[:_SHOWN], len(ranges), " ranges", "NaN")
         return f"{self.feature.name} {words or 'in no range'}"
+
+    def _either(self, few: list[str], size: int, noun: str, last: str) -> str:
+        """A few of them, how many there are besides, and the last cell if it is inside."""
+        more = [f"{size - len(few)} more{noun}"] if size > len(few) else []
+        return " or ".join([*few, *more, *([last] if self.inside[-1] else [])])
 
 
 def _ranges(edges: Any, inside: NDArray[np.bool_]) -> Iterator[str]:
@@ -349,19 +333,10 @@ class CellCounts:
     def lines(self, first: int) -> Iterator[tuple[str, NDArray[np.intp], FloatArray, FloatArray]]:
         """Orders of the cells, with the hits of their initial parts under both inputs."""
         p, q = self.fitted[first], self.fitted[1 - first]
-        for name, order in _orders(
-            p / p.sum(), q / q.sum(), p.sum(), self.cut.ordered, self.is_ratio
-        ):
-            yield (
-                name,
-                order,
-                self.judged[first][order].cumsum(),
-                self.judged[1 - first][order].cumsum(),
-            )
-
-    @property
-    def _has_nan(self) -> bool:
-        return any(seen[-1] > 0 for seen in (*self.fitted, *self.judged))
+        k, l = self.judged[first], self.judged[1 - first]  # noqa: E741
+        shares = p / p.sum(), q / q.sum()
+        for name, order in _orders(*shares, p.sum(), self.cut.ordered, self.is_ratio):
+            yield name, order, k[order].cumsum(), l[order].cumsum()
 
     def score(self, parameter: Parameter, tested: float) -> float:
         """The most that any initial part promises."""
@@ -375,6 +350,7 @@ class CellCounts:
         self, feature: Feature, reader: Reader, parameter: Parameter, tested: tuple[float, ...]
     ) -> Iterator[Candidate]:
         """The most promising initial parts, for tests of several sizes."""
+        has_nan = any(seen[-1] > 0 for seen in (*self.fitted, *self.judged))
         for first in (0, 1):
             for name, order, k, l in self.lines(first):  # noqa: E741
                 mass = (k / k[-1] + l / l[-1]) / 2
@@ -386,7 +362,7 @@ class CellCounts:
                         if end < len(order):
                             inside = np.zeros(self.cut.size, np.bool_)
                             inside[order[: end + 1]] = True
-                            if self.cut.ordered and not self._has_nan:
+                            if self.cut.ordered and not has_nan:
                                 inside[-1] = False
                             event = SampledEvent(feature, self.cut, inside, reader)
                             yield Candidate(event, first, parameter, float(found[end]), name)
@@ -429,25 +405,22 @@ class EventComparison:
     """Candidates and how often each was seen since."""
 
     candidates: list[Candidate]
-    hits: FloatArray  # (candidates, 2): under the input it is likelier under, and the other
     drawn: int = 0
 
-    @staticmethod
-    def of(found: list[Candidate]) -> EventComparison:
-        return EventComparison(found, np.zeros((len(found), 2)))
+    def __post_init__(self) -> None:
+        # By candidate: under the input it is likelier under, and the other.
+        self.hits = np.zeros((len(self.candidates), 2))
 
     def add(self, first: Outputs, other: Outputs) -> None:
         """Count new outputs, equally many of both inputs."""
-        sides = (first, other)
         cells: dict[tuple[str, int, int], NDArray[np.intp]] = {}
         for place, candidate in enumerate(self.candidates):
             event = candidate.event
-            for role in (0, 1):
-                side = candidate.first if role == 0 else 1 - candidate.first
+            for side, outputs in enumerate((first, other)):
                 key = (event.feature.name, id(event.partition), side)
                 if key not in cells:
-                    column = event.feature.column(sides[side])
-                    cells[key] = event.partition.cells(column)
+                    cells[key] = event.partition.cells(event.feature.column(outputs))
+                role = int(side != candidate.first)
                 self.hits[place, role] += np.count_nonzero(event.inside[cells[key]])
         self.drawn += len(first)
 
@@ -479,62 +452,50 @@ def plainest(found: Sequence[Candidate], scores: FloatArray) -> Candidate:
     """Among those within a hundredth of the best score, the one that is easiest to describe."""
     enough = scores.max() - 0.01 * abs(scores.max())
     near = [c for c, score in zip(found, scores, strict=True) if score >= enough]
-    return min(near, key=_how_hard_to_say)
+    return min(near, key=lambda candidate: candidate.event.hard_to_say)
 
 
-def _how_hard_to_say(candidate: Candidate) -> tuple[bool, bool, int]:
-    event = candidate.event
-    return event.feature.is_learned, event.feature.is_bits, event.pieces
+@dataclass(frozen=True)
+class EventSearch:
+    """A search for events that bound the parameters, in the time that there is."""
 
+    reader: Reader
+    parameters: Sequence[Parameter]
+    tested: float  # outputs per side that events will be tested on
+    out_of_time: Callable[[], bool]
 
-def screen(
-    reader: Reader,
-    first: Outputs,
-    other: Outputs,
-    parameters: Sequence[Parameter],
-    *,
-    tested: float,
-    out_of_time: Callable[[], bool],
-) -> list[Feature]:
-    """The features worth a closer look, best first, by a few thousand outputs."""
-    few = min(SCREENED, len(first))
-    small = first.rows(0, few), other.rows(0, few)
-    everything = [*features(reader, *small), *_learned(*small)]
-    everything.sort(key=lambda feature: feature.rank)
-    scored: dict[str, dict[str, float]] = {p.name: {} for p in parameters}
-    for done, feature in enumerate(everything):
-        seen = _seen(feature, small, edges=_COARSE)
-        for parameter in parameters:
-            scored[parameter.name][feature.name] = seen.score(parameter, tested)
-        if (feature.rank > 0 or done >= _SURE) and out_of_time():
-            break
-    return _best_features(everything, scored)
+    def screen(self, first: Outputs, other: Outputs) -> list[Feature]:
+        """The features worth a closer look, best first, by a few thousand outputs."""
+        few = min(SCREENED, len(first))
+        small = first.rows(0, few), other.rows(0, few)
+        everything = [*features(self.reader, *small), *_learned(*small)]
+        everything.sort(key=lambda feature: feature.rank)
+        scored: dict[str, dict[str, float]] = {p.name: {} for p in self.parameters}
+        for done, feature in enumerate(everything):
+            seen = _seen(feature, small, edges=_COARSE)
+            for parameter in self.parameters:
+                scored[parameter.name][feature.name] = seen.score(parameter, self.tested)
+            if (feature.rank > 0 or done >= _SURE) and self.out_of_time():
+                break
+        return _best_features(everything, scored)
 
-
-def suggest(
-    reader: Reader,
-    kept: Sequence[Feature],
-    first: Outputs,
-    other: Outputs,
-    parameters: Sequence[Parameter],
-    *,
-    tested: float,
-    out_of_time: Callable[[], bool],
-) -> dict[str, list[Candidate]]:
-    """The most promising events of these features for each parameter, best first."""
-    if any(feature.is_learned for feature in kept):  # better from more
-        again = {feature.name: feature for feature in _learned(first, other)}
-        kept = [again.get(feature.name, feature) for feature in kept]
-    half = len(first) // 2
-    sizes = tuple(sorted({float(half), (half * tested) ** 0.5, tested}))
-    best: dict[str, list[Candidate]] = {p.name: [] for p in parameters}
-    for feature in kept:
-        seen = _seen(feature, (first, other))
-        for parameter in parameters:
-            best[parameter.name] += seen.candidates(feature, reader, parameter, sizes)
-        if out_of_time():
-            break
-    return {name: _different(found)[:_COMPARED] for name, found in best.items()}
+    def suggest(
+        self, kept: Sequence[Feature], first: Outputs, other: Outputs
+    ) -> dict[str, list[Candidate]]:
+        """The most promising events of these features for each parameter, best first."""
+        if any(feature.is_learned for feature in kept):  # better from more
+            again = {feature.name: feature for feature in _learned(first, other)}
+            kept = [again.get(feature.name, feature) for feature in kept]
+        half = len(first) // 2
+        sizes = tuple(sorted({float(half), (half * self.tested) ** 0.5, self.tested}))
+        best: dict[str, list[Candidate]] = {p.name: [] for p in self.parameters}
+        for feature in kept:
+            seen = _seen(feature, (first, other))
+            for parameter in self.parameters:
+                best[parameter.name] += seen.candidates(feature, self.reader, parameter, sizes)
+            if self.out_of_time():
+                break
+        return {name: _different(found)[:_COMPARED] for name, found in best.items()}
 
 
 def _best_features(everything: list[Feature], scored: dict[str, dict[str, float]]) -> list[Feature]:

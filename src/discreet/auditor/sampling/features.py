@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Final
 
@@ -99,7 +100,8 @@ class Residue:
         return np.where(known, whole // self.step % self.modulus, -1)
 
     def named(self, name: str) -> str:
-        scaled = name if self.per == 1 else f"{_factor(self.per)} · {name}"
+        factor = f"{self.per:.0f}" if self.per % 10 == 0 else f"2^{math.frexp(self.per)[1] - 1}"
+        scaled = name if self.per == 1 else f"{factor} · {name}"
         dropped = scaled if self.step == 1 else f"⌊{scaled} / {self.step}⌋"
         return f"{dropped} modulo {self.modulus}"
 
@@ -191,10 +193,6 @@ def _steps(y: FloatArray) -> float | None:
     return binary if largest * binary < _LONGEST else None
 
 
-def _factor(per: float) -> str:
-    return f"{per:.0f}" if per % 10 == 0 else f"2^{math.frexp(per)[1] - 1}"
-
-
 # -- forms: how long they are, and what they contain -----------------------------------------------
 
 
@@ -211,26 +209,25 @@ def error_kind(reader: Reader, form: int) -> str | None:
 
 def errors(reader: Reader, outputs: Outputs) -> NDArray[np.int64]:
     """The first form with an error of the same class; −1 where there was no error."""
-    forms, place = np.unique(outputs.forms, return_inverse=True)
     kinds = [error_kind(reader, form) for form in range(len(reader.known))]
-    found: NDArray[np.int64] = np.array(
-        [-1 if kinds[form] is None else kinds.index(kinds[form]) for form in forms], np.int64
-    )[place]
-    return found
+    first = {kind: form for form, kind in reversed(list(enumerate(kinds)))} | {None: -1}
+    return _by_form(outputs, lambda form: first[kinds[form]], np.int64)
 
 
 def sizes(reader: Reader, outputs: Outputs) -> FloatArray:
     """The length of sets, dicts, lists, texts and arrays; −1 for what has none."""
-    forms, place = np.unique(outputs.forms, return_inverse=True)
-    return np.array([_size(reader.known[form]) for form in forms], np.float64)[place]
+    return _by_form(outputs, lambda form: _size(reader.known[form]), np.float64)
 
 
 def contains(reader: Reader, element: str, outputs: Outputs) -> NDArray[np.int64]:
     """Whether a set or a dict has this element or key."""
+    return _by_form(outputs, lambda form: element in _elements(reader.known[form]), np.int64)
+
+
+def _by_form(outputs: Outputs, of: Callable[[int], int], dtype: type[np.generic]) -> NDArray[Any]:
+    """What the form alone decides, computed once for each."""
     forms, place = np.unique(outputs.forms, return_inverse=True)
-    found: NDArray[np.int64] = np.array(
-        [int(element in _elements(reader.known[form])) for form in forms], np.int64
-    )[place]
+    found: NDArray[Any] = np.array([of(form) for form in forms], dtype)[place]
     return found
 
 
@@ -275,7 +272,6 @@ def _elements(form: Hashable) -> Iterator[str]:
                     yield repr(one[1])
         case ("list" | "tuple", int(), ("str", value)):
             yield repr(value)
-    return
 
 
 # -- features --------------------------------------------------------------------------------------
@@ -323,11 +319,8 @@ def features(reader: Reader, first: Outputs, other: Outputs) -> Iterator[Feature
     if width > 1:
         plain += _rows(width, both)
     yield from plain
-    few = sorted(chosen[:_PAIRED])
-    pairs = dict.fromkeys(
-        (*distinguishing_correlations(first, other, _PAIRS), *combinations(few, 2))
-    )
-    further = [*_coordinates(chosen[_FIRST:], alone=False), *_pairs(list(pairs))]
+    pairs = coordinate_pairs(first, other, _PAIRS, chosen[:_PAIRED])
+    further = [*_coordinates(chosen[_FIRST:], alone=False), *_pairs(pairs)]
     for feature in (
         *_bits(first, chosen[:_BIT_COLUMNS], alone=width == 1),
         *residues([*plain, *further], first, other),
@@ -356,7 +349,9 @@ def _differing(first: Outputs, other: Outputs) -> FloatArray:
     width = max(first.width, other.width)
     sides = [_sample(side, width) for side in (first, other)]
     score = lattices_apart(*sides)
-    for reading in (_itself, np.square, _parity, lowest_bit):
+    readings: list[Callable[[FloatArray], FloatArray]]
+    readings = [lambda y: y, np.square, lambda y: np.floor(y) % 2, lowest_bit]
+    for reading in readings:
         with np.errstate(all="ignore"):
             a, b = (reading(side) for side in sides)
             noise = np.sqrt(a.var(axis=0) / len(a) + b.var(axis=0) / len(b)) + 1e-12
@@ -366,8 +361,10 @@ def _differing(first: Outputs, other: Outputs) -> FloatArray:
     return np.minimum(score, 1e6)
 
 
-def distinguishing_correlations(first: Outputs, other: Outputs, most: int) -> list[tuple[int, int]]:
-    """The pairs of coordinates whose correlation differs most, most first."""
+def coordinate_pairs(
+    first: Outputs, other: Outputs, most: int, few: Sequence[int]
+) -> list[tuple[int, int]]:
+    """The pairs of coordinates whose correlation differs most, most first; and all of the few."""
     width = min(max(first.width, other.width), _CORRELATED)
     standard = []
     for side in (first, other):
@@ -377,20 +374,13 @@ def distinguishing_correlations(first: Outputs, other: Outputs, most: int) -> li
         standard.append(y.T @ y / max(1, len(y)))
     apart = np.triu(np.abs(standard[0] - standard[1]), 1)
     ranked = np.argsort(-apart, axis=None, kind="stable")[: min(most, width * (width - 1) // 2)]
-    return [(int(place // width), int(place % width)) for place in ranked]
+    correlated = ((int(place // width), int(place % width)) for place in ranked)
+    return list(dict.fromkeys((*correlated, *combinations(sorted(few), 2))))
 
 
 def _sample(outputs: Outputs, width: int) -> FloatArray:
     few = outputs.rows(0, _RANKED).widened(width).numbers[:, :width]
     return np.clip(np.nan_to_num(few), -1e150, 1e150)
-
-
-def _itself(y: FloatArray) -> FloatArray:
-    return y
-
-
-def _parity(y: FloatArray) -> FloatArray:
-    return np.floor(y) % 2
 
 
 def _by_row(name: str, rows: Callable[[Outputs], NDArray[Any]], sample: Outputs) -> Feature:
@@ -399,43 +389,36 @@ def _by_row(name: str, rows: Callable[[Outputs], NDArray[Any]], sample: Outputs)
     def words(key: int) -> str:
         found = rows(sample)
         place = np.flatnonzero(row_keys(found) == key)
-        return "one not met before" if not place.size else _row_words(found[place[0]])
+        if not place.size:
+            return "one not met before"
+        row = found[place[0]]
+        shown = ", ".join(f"{value:.6g}" for value in row[:12].astype(float))
+        return f"({shown}{', ...' if len(row) > 12 else ''})"
 
     return Feature(name, lambda o: row_keys(rows(o)), words)
-
-
-def _row_words(row: NDArray[Any]) -> str:
-    shown = ", ".join(f"{value:.6g}" for value in row[:12].astype(float))
-    return f"({shown}{', ...' if len(row) > 12 else ''})"
 
 
 def _forms(reader: Reader, sides: tuple[Outputs, Outputs], both: Outputs) -> Iterator[Feature]:
     kinds = {error_kind(reader, form) for form in range(len(reader.known))}
     if kinds != {None}:
-        yield Feature("error", lambda o: errors(reader, o), _error_words(reader))
+        yield Feature("error", partial(errors, reader), partial(_error_words, reader))
     yield Feature("kind of output", lambda o: o.forms, reader.words)
-    yield Feature("size", lambda o: sizes(reader, o))
+    yield Feature("size", partial(sizes, reader))
     for element in elements(reader, sides):
-        yield Feature(f"contains {element}", _contains(reader, element), _yes_or_no)
+        yield Feature(f"contains {element}", partial(contains, reader, element), _yes_or_no)
     if 0 < both.width <= _WHOLE:
         yield _by_row("kind and numbers", lambda o: np.column_stack([o.forms, o.numbers]), both)
 
 
-def _error_words(reader: Reader) -> Callable[[int], str]:
-    return lambda form: "none" if form < 0 else str(error_kind(reader, form))
-
-
-def _contains(reader: Reader, element: str) -> Callable[[Outputs], Column]:
-    return lambda o: contains(reader, element, o)
+def _error_words(reader: Reader, form: int) -> str:
+    return "none" if form < 0 else str(error_kind(reader, form))
 
 
 def _yes_or_no(key: int) -> str:
     return "yes" if key else "no"
 
 
-def _at(
-    i: int, reading: Callable[[FloatArray], Column] | None = None
-) -> Callable[[Outputs], Column]:
+def _at(i: int, reading: Reading | None = None) -> Callable[[Outputs], Column]:
     """One coordinate, or something about it."""
 
     def column(outputs: Outputs) -> Column:
@@ -478,11 +461,11 @@ def residues(plain: list[Feature], first: Outputs, other: Outputs) -> Iterator[F
         numbers = [numbers[i] for i in order[:_BIT_COLUMNS]]
     for feature in numbers:
         for _, residue in found(feature, _SCANNED, ALL)[:_RESIDUES]:
-            yield Feature(residue.named(feature.name), _residue_of(feature, residue), str)
+            yield Feature(residue.named(feature.name), partial(_residue_of, feature, residue), str)
 
 
-def _residue_of(feature: Feature, residue: Residue) -> Callable[[Outputs], Column]:
-    return lambda outputs: residue(_floats(feature, outputs))
+def _residue_of(feature: Feature, residue: Residue, outputs: Outputs) -> Column:
+    return residue(_floats(feature, outputs))
 
 
 def _floats(feature: Feature, outputs: Outputs) -> FloatArray:
@@ -525,15 +508,12 @@ def _first_set(y: FloatArray) -> NDArray[np.int64]:
 
 def _pairs(pairs: list[tuple[int, int]]) -> Iterator[Feature]:
     for i, j in pairs:
-        yield Feature(f"y[{i}] − y[{j}]", _combined(i, j, np.subtract))
-        yield Feature(f"y[{i}] + y[{j}]", _combined(i, j, np.add))
+        yield Feature(f"y[{i}] − y[{j}]", partial(_combined, np.subtract, i, j))
+        yield Feature(f"y[{i}] + y[{j}]", partial(_combined, np.add, i, j))
 
 
-def _combined(i: int, j: int, combine: np.ufunc) -> Callable[[Outputs], Column]:
-    def column(outputs: Outputs) -> Column:
-        numbers = outputs.widened(max(i, j) + 1).numbers
-        with np.errstate(all="ignore"):
-            found: FloatArray = combine(numbers[:, i], numbers[:, j])
-        return found
-
-    return column
+def _combined(combine: np.ufunc, i: int, j: int, outputs: Outputs) -> Column:
+    numbers = outputs.widened(max(i, j) + 1).numbers
+    with np.errstate(all="ignore"):
+        found: FloatArray = combine(numbers[:, i], numbers[:, j])
+    return found

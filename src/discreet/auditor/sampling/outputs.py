@@ -207,43 +207,34 @@ def _key(key: Any) -> Hashable:
 
 def in_words(form: Hashable) -> str:
     """A form in words for people."""
-    return " ".join(_pieces(form))
-
-
-def _pieces(form: Hashable) -> Iterator[str]:
     match form:
-        case str():
-            yield form
         case ("raised", str(kind), _):
-            yield f"the error {kind}"
+            return f"the error {kind}"
         case ("one of", str(kind), str(name)):
-            yield f"{kind} {name}"
+            return f"{kind} {name}"
         case ("unread", str(kind)):
-            yield f"an object of type {kind}"
+            return f"an object of type {kind}"
         case ("str" | "bytes", value):
-            yield f"the text {value!r}"
+            return f"the text {value!r}"
         case ("set", tuple(elements)):
-            yield "{" + ", ".join(map(str, elements)) + "}"
+            return "{" + ", ".join(map(str, elements)) + "}"
         case ("dict", tuple(items), tuple(order)):
-            yield f"{in_words(('dict', items))} in the order {', '.join(map(str, order))}"
+            return f"{in_words(('dict', items))} in the order {', '.join(map(str, order))}"
         case ("dict", tuple(items)):
-            yield "{" + ", ".join(f"{key!r}: {in_words(inner)}" for key, inner in items) + "}"
+            return "{" + ", ".join(f"{key!r}: {in_words(inner)}" for key, inner in items) + "}"
         case (inner, "NaN at", tuple(places)):
-            yield f"{in_words(inner)} with NaN at {list(map(int, places))}"
-        case (str(kind), "long"):
-            yield kind
-        case ("datetime" | "datetime64" | "timedelta64" as kind, _):
-            yield kind
+            return f"{in_words(inner)} with NaN at {list(map(int, places))}"
+        case (str(kind), "long") | ("datetime" | "datetime64" | "timedelta64" as kind, _):
+            return kind
         case (str(kind), "NaN"):
-            yield f"NaN ({kind})"
+            return f"NaN ({kind})"
         case (str(kind), int(size), inner):
-            yield f"{kind} of {size} × {in_words(inner)}"
+            return f"{kind} of {size} × {in_words(inner)}"
         case (str(kind), tuple(inner)) if kind.startswith("array") or " of " in kind:
-            yield f"{kind} of shape {inner}"
+            return f"{kind} of shape {inner}"
         case (str(kind), tuple(inner)):
-            yield f"{kind} (" + ", ".join(map(in_words, inner)) + ")"
-        case _:
-            yield str(form)
+            return f"{kind} (" + ", ".join(map(in_words, inner)) + ")"
+    return str(form)
 
 
 # -- many outputs, as two arrays -------------------------------------------------------------------
@@ -364,29 +355,24 @@ class Reader:
         if holes.any():
             # Where the NaNs are is part of the form.
             _, first, place = np.unique(row_keys(holes), return_index=True, return_inverse=True)
-            forms = np.array([self._holes(form, holes[row]) for row in first])[place]
+            patterns = [tuple(np.flatnonzero(holes[row]).tolist()) for row in first]
+            numbered = [self._number((form, "NaN at", at) if at else form) for at in patterns]
+            forms = np.array(numbered)[place]
         if (low := low_words(flat)) is not None:
             numbers = np.hstack([numbers, low])
         return Outputs(forms, numbers)
 
-    def _holes(self, form: Hashable, pattern: NDArray[np.bool_]) -> int:
-        places = tuple(np.flatnonzero(pattern).tolist())
-        return self._number((form, "NaN at", places) if places else form)
-
     def _alike(self, outputs: list[Any]) -> Outputs | None:
         """The quick way for numbers of one type, arrays of one shape, and lists of numbers."""
         kinds = set(map(type, outputs))
-        kind = kinds.pop() if len(kinds) == 1 else None
+        if len(kinds) != 1:
+            return None
+        kind = kinds.pop()
         if kind is np.ndarray:
             alike = len({(one.shape, one.dtype) for one in outputs}) == 1
-            return (
-                self._arrays(np.stack(outputs))
-                if alike and outputs[0].dtype.kind in "biuf"
-                else None
-            )
-        if kind in _PLAIN_TYPES or (
-            kind is not None and issubclass(kind, np.integer | np.floating)
-        ):
+            plain = alike and outputs[0].dtype.kind in "biuf"
+            return self._arrays(np.stack(outputs)) if plain else None
+        if kind in _PLAIN_TYPES or issubclass(kind, np.integer | np.floating):
             return self._floats([[one] for one in outputs], kind.__name__)
         if kind in (tuple, list) and len(set(map(len, outputs))) == 1 and outputs[0]:
             inner = {type(one) for row in outputs for one in row}

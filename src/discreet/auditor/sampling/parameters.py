@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.auditor.sampling.region import FloatArray, Reading
+from discreet.auditor.sampling.region import Counts, FloatArray, Reading, least
 from discreet.guarantees import GDP, ZCDP, Approx, Guarantee, Pure, TotalVariation
 
 _TINY = 1e-300
@@ -28,6 +28,10 @@ class Parameter:
     name: str  #: "epsilon", "delta", "rho", "mu", "tv" or "excess"
     claimed: float
     least: Reading
+
+    def bound(self, counts: Counts, risk: float) -> float:
+        """The bound that an event shows, except with probability `risk`."""
+        return least(self.least, counts, risk)
 
     def exceeded_by(self, bound: float) -> bool:
         """Whether a lower bound on the parameter contradicts the claim."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -60,7 +61,6 @@ class Sampler:
         return parts[0], parts[1]
 
     def draw(self, side: int, n: int) -> Outputs:
-        """n outputs of one input."""
         parts: list[Outputs] = []
         while n > 0:
             size = min(n, self.chunk)
@@ -85,13 +85,12 @@ class Sampler:
             outputs = self.run(value, size=size)
         except (Exception, SystemExit):
             raise BatchRaised from None
-        if not hasattr(outputs, "__len__") or len(outputs) != size:
+        many = len(outputs) if hasattr(outputs, "__len__") else None
+        if many != size:
             raise InvalidArgument(
                 "run",
                 Phrase("with {batched=True}, n outputs along the first axis for size=n"),
-                Phrase("{} for {}", str(len(outputs)), Argument("size", size))
-                if hasattr(outputs, "__len__")
-                else "one",
+                "one" if many is None else Phrase("{} for {}", str(many), Argument("size", size)),
                 hint="leave batched out for a function that returns one output",
             )
         return outputs
@@ -140,14 +139,14 @@ _SLOW = 1.1  # of the seconds: where calls take long, the last one may end a lit
 class Pace:
     """A limit on seconds, on samples per side, or both; and when it started."""
 
-    seconds: float | None
+    seconds: float  #: infinite: samples are the limit
     samples: int | None
     started: float
 
     def measured(self, sampler: Sampler) -> Pace:
         """Draw until it is clear how long an output takes; if that is long, limit outputs too."""
         sampler.draw(0, 1)  # first calls are slow, and say nothing about the others
-        if self.seconds is None:
+        if math.isinf(self.seconds):
             return self
         size, each = 1, float("inf")
         while True:
@@ -172,10 +171,8 @@ class Pace:
     def first_look(self, sampler: Sampler) -> int:
         """Outputs per side for a first look: a twentieth of what there is time for."""
         most = min(_FEW if sampler.batched else _FEW // 4, max(64, _NUMBERS // sampler.width))
-        if self.samples is not None:
-            return max(8, min(most, self.samples // 16))
-        assert self.seconds is not None
-        return max(8, min(most, int(0.05 * self.seconds / 2 / sampler.seconds_each)))
+        part = self._affordable(0.05, sampler) if self.samples is None else self.samples // 16
+        return max(8, min(most, part))
 
     def rows_to_choose(self, sampler: Sampler) -> int:
         """Outputs per side on which events are chosen."""
@@ -183,44 +180,41 @@ class Pace:
         if self.samples is not None:
             part = (self.samples - min(sampler.drawn)) // 3 if self.is_scarce else self.samples // 4
             return max(2, min(most, part))
-        assert self.seconds is not None
-        by_time = int(_DRAW * self.seconds / 2 / sampler.seconds_each)
         by_thinking = int(_NUMBERS_A_SECOND * self.seconds / (3 + sampler.width))
-        return max(8, min(most, by_time, by_thinking))
+        return max(8, min(most, self._affordable(_DRAW, sampler), by_thinking))
 
     def screening_is_over(self) -> bool:
         """Whether looking through all features has taken its share of the time."""
-        return self._is_past(_SCREEN)
+        return self.has_used(_SCREEN)
 
     def choosing_is_over(self) -> bool:
         """Whether a closer look at the best of them has taken its share of the time."""
-        return self._is_past(_CHOOSE)
+        return self.has_used(_CHOOSE)
 
     def comparing_is_over(self, sampler: Sampler, compared: int) -> bool:
         """Whether the second part of the outputs is drawn."""
-        if self.samples is not None:
+        if self.samples is None:
+            done = self.has_used(_COMPARE)
+        else:
             done = self.is_scarce or min(sampler.drawn) >= self.samples // 2
-            return done or compared >= _COMPARED
-        return self._is_past(_COMPARE) or compared >= _COMPARED
+        return done or compared >= _COMPARED
 
     def is_over(self, sampler: Sampler) -> bool:
         """Whether everything is drawn."""
         if self.samples is not None:
-            return self._is_past(_SLOW) or min(sampler.drawn) >= self.samples
-        return self._is_past(1.0)
+            return self.has_used(_SLOW) or min(sampler.drawn) >= self.samples
+        return self.has_used(1.0)
 
     def allows(self, sampler: Sampler, n: int) -> bool:
         """Whether n more outputs per side would leave half of everything."""
         if self.samples is not None:
             return min(sampler.drawn) + n <= self.samples // 2
-        assert self.seconds is not None
         return self._spent + 2 * n * sampler.seconds_each < 0.5 * self.seconds
 
     def share(self, sampler: Sampler) -> float:
         """The share of the whole that is done."""
         if self.samples is not None:
             return min(1.0, min(sampler.drawn) / self.samples)
-        assert self.seconds is not None
         return min(1.0, self._spent / self.seconds)
 
     def next_chunk(self, sampler: Sampler, *, comparing: bool = False) -> int:
@@ -234,31 +228,27 @@ class Pace:
         """About how many outputs per side there will be to test on."""
         if self.samples is not None:
             return max(1.0, self.samples / 2)
-        assert self.seconds is not None
         return max(64.0, (1 - _COMPARE) * self.seconds / 2 / (sampler.seconds_each + 1e-7))
 
     def has_used(self, share: float) -> bool:
         """Whether this share of the time is over."""
-        return self._is_past(share)
+        return self._spent > share * self.seconds
 
     def part(self, share: float, sampler: Sampler) -> int:
         """How many outputs per side fit into a share of it."""
         if self.samples is not None:
             return int(share * self.samples)
-        assert self.seconds is not None
-        return int(share * self.seconds / 2 / sampler.seconds_each)
+        return self._affordable(share, sampler)
 
     def without(self, samples: int) -> Pace:
         """What is left of it now, after this many samples per side."""
         now = time.perf_counter()
-        return Pace(
-            None if self.seconds is None else max(0.1, self.seconds - (now - self.started)),
-            None if self.samples is None else max(64, self.samples - samples),
-            now,
-        )
+        left = None if self.samples is None else max(64, self.samples - samples)
+        return Pace(max(0.1, self.seconds - (now - self.started)), left, now)
 
-    def _is_past(self, share: float) -> bool:
-        return self.seconds is not None and self._spent > share * self.seconds
+    def _affordable(self, share: float, sampler: Sampler) -> int:
+        """How many outputs per side fit into a share of the time."""
+        return int(share * self.seconds / 2 / sampler.seconds_each)
 
     @property
     def _spent(self) -> float:
@@ -270,6 +260,6 @@ def read_pace(seconds: float | None, samples: int | None, started: float) -> Pac
     if seconds is not None and samples is not None:
         raise InvalidArgument.conflict("samples", "None where seconds are given", "both of them")
     if samples is not None:
-        return Pace(None, integer(samples, name="samples", minimum=64), started)
+        return Pace(math.inf, integer(samples, name="samples", minimum=64), started)
     given = _SECONDS if seconds is None else positive_float(seconds, name="seconds")
     return Pace(given, None, started)
