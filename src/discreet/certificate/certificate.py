@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -60,12 +61,10 @@ class Certificate:
         """
         document = None
         if isinstance(text, str) and len(text) <= _LARGEST:
-            try:
+            with suppress(ValueError, RecursionError):
                 document = json.loads(
                     text, parse_float=_no_float, parse_constant=_no_float, object_pairs_hook=_once
                 )
-            except (ValueError, RecursionError):
-                document = None
         if not isinstance(document, dict):
             raise InvalidArgument(
                 "certificate",
@@ -74,10 +73,8 @@ class Certificate:
                 hint=Idiom.CERTIFICATE,
             )
         try:
-            made = cls.of(document)
-            made.text.encode()  # half a character is none
-            return made
-        except (UnicodeError, RecursionError):
+            return cls.of(document)
+        except RecursionError:
             raise InvalidArgument(
                 "certificate", "text in UTF-8, not too deep", "something else"
             ) from None

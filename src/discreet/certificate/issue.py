@@ -41,6 +41,8 @@ def certify(
     """The certificate of a release: ``entry`` is its charge, ``frame`` and ``columns`` the released
     table, ``ledger`` the id of the ledger that holds the charge, if any. Signed with ``key``.
     """
+    from importlib.metadata import version
+
     if entry.query is None or not entry.mechanisms:
         raise InvalidArgument(
             "entry", "the charge of a query on a table", "one without a query or mechanisms"
@@ -50,7 +52,7 @@ def certify(
         "version": VERSION,
         **told_charged(entry, ledger),
         "released": told_released(frame, columns),
-        "software": {"discreet": _version()},
+        "software": {"discreet": version("discreet")},
     }
     document["guarantee"] |= _in_points(entry.guarantee, entry.costs)
     return sealed(document, key)
@@ -158,9 +160,3 @@ def _error(frame: pa.Table, name: str) -> str:
     if ends["min"] is None or ends["min"] != ends["max"]:
         return one_line(f"95 % of values are within the {name} beside them")
     return one_line(f"95 % of values are within {short(ends['min'])} ({name})")
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("discreet")

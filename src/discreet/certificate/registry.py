@@ -122,11 +122,7 @@ def registry_record(
                 "access_type": "Non-interactive",
             },
             "implementation": _implementation(document),
-            "administrative": {
-                "status": "Draft",
-                "registry_authors": list(authors),
-                "tier": 3,
-            },
+            "administrative": {"status": "Draft", "registry_authors": list(authors), "tier": 3},
         },
     }
     return yaml_text(record)

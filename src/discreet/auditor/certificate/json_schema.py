@@ -16,11 +16,12 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
+_TYPES: Final[dict[str, type]] = {
     "object": dict,
     "array": list,
     "string": str,
     "boolean": bool,
+    "integer": int,
     "null": type(None),
 }
 
@@ -84,9 +85,9 @@ def _misfits(value: Any, rule: dict[str, Any], place: str) -> Iterator[str]:
 
 
 def _sizes(value: Any, rule: dict[str, Any], at: str) -> Iterator[str]:
-    if value_below := ("minimum" in rule and value < rule["minimum"]):
+    if "minimum" in rule and value < rule["minimum"]:
         yield f"{at}: must be {rule['minimum']} or above"
-    if "maximum" in rule and not value_below and value > rule["maximum"]:
+    elif "maximum" in rule and value > rule["maximum"]:
         yield f"{at}: must be {rule['maximum']} or below"
     if "minItems" in rule and len(value) < rule["minItems"]:
         yield f"{at}: is too short a list"
@@ -107,8 +108,5 @@ def _members(value: dict[str, Any], rule: dict[str, Any], place: str) -> Iterato
 
 
 def _is(value: Any, kinds: str | list[str]) -> bool:
-    if isinstance(kinds, list):
-        return any(_is(value, kind) for kind in kinds)
-    if kinds == "integer":
-        return type(value) is int
-    return isinstance(value, _TYPES[kinds])
+    names = kinds if isinstance(kinds, list) else [kinds]
+    return any(type(value) is _TYPES[name] for name in names)
