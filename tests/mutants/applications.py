@@ -6,8 +6,8 @@ APPLICATIONS = (
     Mutant(
         id="survey-least-noise",
         file="survey/randomizers/randomizer.py",
-        old="    return enough\n\n\ndef true_loss",
-        new="    return max(1, enough - 1)\n\n\ndef true_loss",
+        old="    step = steps[keeps]",
+        new="    step = steps[max(0, keeps - 1)]",
         kind="off by one",
         harm="every report tells a little more than its respondent was promised",
         tests=("tests/survey/randomizers/test_all.py",),
@@ -24,8 +24,8 @@ APPLICATIONS = (
     Mutant(
         id="survey-one-die-side-fewer",
         file="survey/randomizers/response.py",
-        old="    return 1 - (categories - 1) * _outside(categories, step)",
-        new="    return 1 - categories * _outside(categories, step)",
+        old="    return 1 - (categories - 1) * outside, outside",
+        new="    return 1 - categories * outside, outside",
         kind="off by one",
         harm="estimates are biased, and the stated loss is too small",
         tests=("tests/survey/randomizers/test_all.py",),

@@ -31,7 +31,7 @@ RANDOMIZERS = [
 
 def supporting(randomizer, report):
     """For each category whether one report supports it and says something about it."""
-    return randomizer.supports(report[None]), randomizer.asked(report[None])
+    return randomizer.supports(report[None]), randomizer.asked_of(randomizer.counts(report[None]))
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(RANDOMIZERS, RANDOMIZERS)))

@@ -26,11 +26,10 @@ from discreet.survey.randomizers.randomizer import (
     BitReports,
     Column,
     chosen,
+    in_blocks,
     least_noise,
     ratio_loss,
     read_sets,
-    true_loss,
-    variance_of_share,
     writable,
 )
 
@@ -68,19 +67,15 @@ class Items(BitReports):
         k = integer(categories, name="categories", minimum=2, maximum=MOST_ITEMS)
         asked = positive(epsilon, name="epsilon")
         drawn = _least_variance(k, asked)
-        loss = partial(_loss, drawn)
-        step = least_noise(loss, asked, none=GRID // 2)
-        lost = true_loss(loss, step, asked)
+        step, lost = least_noise(partial(_loss, drawn), asked, none=GRID // 2)
         self.__dict__.update(categories=k, drawn=drawn, step=step, epsilon=lost)
 
     @property
     def inside(self) -> Fraction:
-        """P(a drawn item's bit is 1, if it was chosen)."""
         return 1 - self.outside
 
     @property
     def outside(self) -> Fraction:
-        """P(a drawn item's bit is 1, if it was not chosen)."""
         return Fraction(self.step, GRID)
 
     @cached_property
@@ -94,12 +89,7 @@ class Items(BitReports):
     def randomize(self, truths: ArrayLike) -> NDArray[np.int8]:
         """Return a row of bits for each row of bools (chosen items)."""
         rows = read_sets(truths, self.categories, self.categories)
-        reports = np.empty(rows.shape, np.int8)
-        step = max(1, _BLOCK // self.categories)
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            reports[part] = self._answer(rows[part])
-        return reports
+        return in_blocks(self._answer, rows, np.empty(rows.shape, np.int8), _BLOCK // rows.shape[1])
 
     def _answer(self, held: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Draw s items per row without repetition (Floyd: Bentley 1987), and answer them.
@@ -121,20 +111,18 @@ class Items(BitReports):
 
         An integer is a place in ``randomizer.sets``.
         """
-        writable(comb(self.categories, self.drawn) << self.drawn)
         k = self.categories
+        draws = comb(k, self.drawn)
+        writable(draws << self.drawn)
         held = chosen(truth, k, k)
-        fair = Fraction(1, comb(k, self.drawn))
-        outcomes, weights = [], []
+        law = {}
         for places in combinations(range(k), self.drawn):
             for bits in product((0, 1), repeat=self.drawn):
-                text = ["-"] * k
-                for place, bit in zip(places, bits, strict=True):
-                    text[place] = str(bit)
-                outcomes.append("".join(text))
-                right = [(place in held) == bit for place, bit in zip(places, bits, strict=True)]
-                weights.append(fair * prod(self.inside if r else self.outside for r in right))
-        return laws.Finite(outcomes, weights)
+                sent = dict(zip(places, bits, strict=True))
+                text = "".join(str(sent.get(place, "-")) for place in range(k))
+                right = [(place in held) == bit for place, bit in sent.items()]
+                law[text] = prod(self.inside if r else self.outside for r in right) / draws
+        return laws.Finite(list(law), list(law.values()))
 
     @property
     def inputs(self) -> Categories:
@@ -166,17 +154,11 @@ class Items(BitReports):
         """The variance of one respondent's contribution to an item's share; at ½, the worst, if
         none is given. Only s of k respondents are asked about the item.
         """
-        at = 0.5 if share is None else share
-        once = variance_of_share(self.inside, self.outside, at)
+        once = super().variance(0.5 if share is None else share)
         return once * self.categories / self.drawn
 
-    def document(self) -> dict[str, int | str]:
-        return {
-            "kind": self.kind,
-            "categories": self.categories,
-            "drawn": self.drawn,
-            "flip": self.step,
-        }
+    def chances(self) -> dict[str, int | str]:
+        return {"drawn": self.drawn, "flip": self.step}
 
 
 def _least_variance(items: int, epsilon: Fraction) -> int:

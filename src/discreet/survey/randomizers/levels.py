@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import expm1
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from discreet.inputs import Categories
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.noise.uniform import integers
 from discreet.numeric.exact import Number, integer, positive, probability
-from discreet.survey.randomizers.randomizer import IntegerReports, read_integers
+from discreet.survey.randomizers.randomizer import IntegerReports, in_blocks, read_integers
 from discreet.survey.randomizers.response import Response
 
 MOST_STEPS: Final = 1 << 32
@@ -56,8 +56,7 @@ class Levels(IntegerReports):
         m = integer(steps, name="steps", minimum=1, maximum=MOST_STEPS)
         if chosen == "truth":
             # The lecture's q is about yes and no, so it implies two levels.
-            q = probability(given, name="truth")
-            response = Response(categories=2, truth=q)
+            response = Response(categories=2, truth=probability(given, name="truth"))
         else:
             asked = positive(given, name="epsilon")
             response = Response(categories=_least_variance(m, asked), epsilon=asked)
@@ -87,18 +86,16 @@ class Levels(IntegerReports):
     def randomize(self, truths: ArrayLike) -> NDArray[np.int64]:
         """Return a level for each value 0 … m. Costs ``guarantee`` each."""
         column = read_integers(truths, self.steps + 1, name="truths")
-        levels = np.empty(column.size, np.uint8)
-        for start in range(0, column.size, _BLOCK):
-            part = slice(start, start + _BLOCK)
-            levels[part] = self._round(column[part].astype(np.int64, copy=False))
+        levels = in_blocks(self._round, column, np.empty(column.size, np.uint8), _BLOCK)
         return self.response.randomize(levels)
 
-    def _round(self, values: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _round(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """⌊(i·(L − 1) + r)/m⌋, when stored as an integer.
 
         The quotient is at least 1/m ≥ 2⁻³² below the next level and at most 64, where floats lie
         2⁻⁴⁷ apart: rounding never takes it up to that level.
         """
+        values = values.astype(np.int64, copy=False)
         total = integers(self.steps, values.size)
         total += values if self.outcomes == 2 else values * (self.outcomes - 1)
         return total / self.steps
@@ -144,10 +141,12 @@ class Levels(IntegerReports):
             return self.response.die(f"the {self.outcomes} marks", "The rounded number")
         return self.response.coin("Then your device", "this mark is sent", opposite)
 
+    def chances(self) -> dict[str, int | str]:
+        return self.response.chances()
+
     def document(self) -> dict[str, int | str]:
-        inner = {key: value for key, value in self.response.document().items() if key != "kind"}
-        levels = inner.pop("categories")
-        return {"kind": self.kind, "steps": self.steps, "levels": levels, **inner}
+        numbers = {"steps": self.steps, "levels": self.outcomes}
+        return {"kind": self.kind, **numbers, **self.chances()}
 
 
 def _die(levels: int) -> float:

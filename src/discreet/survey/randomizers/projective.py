@@ -25,10 +25,10 @@ from discreet.survey.randomizers.randomizer import (
     GRID,
     IntegerReports,
     exchanged,
+    in_blocks,
     least_noise,
     ratio_loss,
     read_integers,
-    true_loss,
     variance_of_share,
     writable,
 )
@@ -72,11 +72,9 @@ class Projective(IntegerReports):
         k = integer(categories, name="categories", minimum=2, maximum=MOST_CATEGORIES)
         asked = positive(epsilon, name="epsilon")
         space = best_space(k, min(max(float(asked), 1e-9), 50.0))  # beyond, it is the same
-        loss = partial(_loss, space)
         # from this T on, all points are equally likely
         none = -(-GRID * (space.points - space.met) // space.points)
-        step = least_noise(loss, asked, none=none)
-        lost = true_loss(loss, step, asked)
+        step, lost = least_noise(partial(_loss, space), asked, none=none)
         self.__dict__.update(categories=k, space=space, step=step, epsilon=lost)
 
     @property
@@ -113,13 +111,9 @@ class Projective(IntegerReports):
     def randomize(self, truths: ArrayLike) -> NDArray[np.int64]:
         """Return the number of a point for each true category. Costs ``guarantee`` each."""
         column = read_integers(truths, self.categories, name="truths")
-        reports = np.empty(column.size, np.int64)
-        for start in range(0, column.size, _BLOCK):
-            part = slice(start, start + _BLOCK)
-            reports[part] = self._draw(column[part].astype(np.int64))
-        return reports
+        return in_blocks(self._draw, column, np.empty(column.size, np.int64), _BLOCK)
 
-    def _draw(self, truths: Integers) -> Integers:
+    def _draw(self, truths: NDArray[Any]) -> Integers:
         """Draw fairly one of the points u with ⟨u, v⟩ = 0, or one with ⟨u, v⟩ = 1.
 
         Let p be the place of the leading 1 of v. All digits of u but the one at p are free, and
@@ -131,7 +125,7 @@ class Projective(IntegerReports):
         q, free = space.prime, space.prime ** (space.dimension - 1)
         away = coins(Rational(Fraction(self.step, GRID)), n)
         digits = np.where(away, integers(free, n), 1 + integers(free - 1, n))
-        v = space.codes(truths)
+        v = space.codes(truths.astype(np.int64))
         place = space.powers[space.leading(v)]
         low, high = digits % place, digits // place
         own = (away - space.inner(v - place, low)) % q
@@ -155,14 +149,9 @@ class Projective(IntegerReports):
             f"option; it fits any other option too, {least_often(self.outside)}."
         )
 
-    def document(self) -> dict[str, int | str]:
-        return {
-            "kind": self.kind,
-            "categories": self.categories,
-            "prime": self.space.prime,
-            "dimension": self.space.dimension,
-            "away": self.step,
-        }
+    def chances(self) -> dict[str, int | str]:
+        space = self.space
+        return {"prime": space.prime, "dimension": space.dimension, "away": self.step}
 
 
 def best_space(categories: int, epsilon: float) -> Space:
@@ -189,10 +178,7 @@ def _lowest(value: Callable[[int], float], low: int, high: int) -> int:
     while high - low > 2:
         first = low + (high - low) // 3
         second = high - (high - low) // 3
-        if value(first) <= value(second):
-            high = second
-        else:
-            low = first
+        low, high = (low, second) if value(first) <= value(second) else (first, high)
     return min(range(low, high + 1), key=value)
 
 
@@ -232,9 +218,7 @@ def _loss(space: Space, step: int) -> arb:
     return ratio_loss(*_each(space, step))
 
 
-# -- the projective space over a prime field -------------------------------------------------------
-# Its points, numbered, and which of them meet.
-#
+# -- the projective space over a prime field: its points, numbered, and which of them meet ---------
 # A vector (u₀, …, u₍t₋₁₎) of digits below the prime q has the code u₀ + u₁·q + … + u₍t₋₁₎·q^(t−1).
 # A point is a nonzero vector up to a factor. Its canonical vector has leading digit 1 (the last
 # digit that is not 0), so its code lies in q^j … 2q^j − 1 for some j. Points are numbered in the
@@ -288,13 +272,12 @@ class Space:
     @cached_property
     def inverses(self) -> Integers:
         """1/d = d^(q−2) of every digit d (Fermat); for 0, which has no inverse, it is 0."""
+
         power, inverse = np.arange(self.prime), np.ones(self.prime, np.int64)
-        exponent = self.prime - 2
-        while exponent:
-            if exponent % 2:
+        for bit in reversed(f"{self.prime - 2:b}"):
+            if bit == "1":
                 inverse = inverse * power % self.prime
             power = power * power % self.prime
-            exponent //= 2
         return inverse
 
     def codes(self, numbers: Integers) -> Integers:
@@ -337,9 +320,7 @@ class Space:
         return total
 
 
-# -- how many reports each point meets -------------------------------------------------------------
-# Sums over hyperplanes, by Fourier transforms.
-#
+# -- how many reports each point meets: sums over hyperplanes, by Fourier transforms ---------------
 # The points with leading digit at j are (w, 1, 0, …) with w in F_q^j. Such a point meets v, whose
 # first j digits are a and whose next one is b, where  ⟨w, a⟩ = −b. Let R(a, s) be the count of
 # reports with ⟨w, a⟩ = s. Its discrete Fourier transform in s is the transform of the counts along

@@ -6,6 +6,7 @@ No message contains a true answer or a report.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet import laws
-from discreet.errors import InternalError, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.guarantees import Guarantee, LossDistribution
 from discreet.inputs import Categories
 from discreet.numeric.balls import ball, certainly_at_most, sharp, upper, upper_fraction
@@ -79,8 +80,12 @@ class Randomizer(ABC):
         """The exact law of the report of this truth."""
 
     @abstractmethod
+    def chances(self) -> dict[str, int | str]:
+        """The whole numbers that decide about an answer."""
+
     def document(self) -> dict[str, int | str]:
         """What a browser needs to randomize in the same way."""
+        return {"kind": self.kind, "categories": self.answers, **self.chances()}
 
     @abstractmethod
     def changed(self, opposite: str) -> str:
@@ -149,10 +154,6 @@ class Randomizer(ABC):
         """How many reports support each answer."""
         return self.supports_of(self.counts(reports))
 
-    def asked(self, reports: ArrayLike) -> Counts:
-        """How many reports say something about each answer."""
-        return self.asked_of(self.counts(reports))
-
 
 class IntegerReports(Randomizer):
     """A report is an integer below ``outcomes``, and supports the answer of that number."""
@@ -170,7 +171,14 @@ class IntegerReports(Randomizer):
 
     def counts(self, reports: ArrayLike) -> Counts:
         """How often each integer was reported."""
-        return count_integers(reports, self.outcomes)
+        column = _column(reports, self.outcomes, "reports")
+        total = np.zeros(self.outcomes, np.int64)
+        at_once = max(_AT_ONCE, 4 * self.outcomes)  # each batch costs a pass over the outcomes
+        for start in range(0, column.size, at_once):
+            part = column[start : start + at_once]
+            _within(part, self.outcomes, "reports")
+            total += np.bincount(part.astype(np.int64, copy=False), minlength=self.outcomes)
+        return total
 
     def supports_of(self, counts: Counts) -> Counts:
         return counts
@@ -202,7 +210,18 @@ class BitReports(Randomizer):
 
     def counts(self, reports: ArrayLike) -> Counts:
         """Two rows: how often each bit was 1, and how often it was asked for."""
-        return count_bits(reports, self.categories, least=self.least)
+        rows, items = np.asarray(reports), self.categories
+        if rows.shape[1:] != (items,) or rows.dtype.kind not in "biu":
+            raise InvalidArgument.of_data("reports", f"bits, {items} in a row", reports)
+        if rows.size and not self.least <= rows.min() <= rows.max() <= 1:
+            raise InvalidArgument("reports", f"bits from {self.least} to 1", "others too")
+        total = np.zeros((2, items), np.int64)
+        at_once = max(1, _AT_ONCE // items)
+        for start in range(0, len(rows), at_once):
+            part = rows[start : start + at_once]
+            total[0] += np.count_nonzero(part == 1, axis=0)
+            total[1] += np.count_nonzero(part >= 0, axis=0) if self.least < 0 else len(part)
+        return total
 
     def supports_of(self, counts: Counts) -> Counts:
         ones: Counts = counts[0]
@@ -225,39 +244,32 @@ GRID: Final = 1 << 53
 Loss = Callable[[int], "arb"]  # of the law with this T; falls as T grows
 
 
-def least_noise(loss: Loss, epsilon: Fraction, *, none: int) -> int:
-    """Return the least T ≥ 1 with a proven loss(T) ≤ ε; at T = ``none`` the loss would be 0.
+def least_noise(loss: Loss, epsilon: Fraction, *, none: int) -> tuple[int, Fraction]:
+    """Return the least T ≥ 1 with a proven loss(T) ≤ ε, and that loss, rounded up but not above ε;
+    at T = ``none`` the loss would be 0.
 
-    >>> T = least_noise(lambda T: ball(Fraction(GRID - T, T)).log(), Fraction(1), none=GRID // 2)
-    >>> round(T / GRID, 12)                                     # 1/(e + 1)
-    0.26894142137
+    >>> T, lost = least_noise(lambda T: ball(Fraction(GRID - T, T)).log(), Fraction(1), none=2**52)
+    >>> round(T / GRID, 12), 1 - 1e-15 < lost <= 1              # 1/(e + 1)
+    (0.26894142137, True)
     """
-    too_little, enough = 0, none
-    while enough - too_little > 1:
-        middle = (too_little + enough) // 2
-        if certainly_at_most(partial(loss, middle), epsilon):
-            enough = middle
-        else:
-            too_little = middle
-    if enough == none:
+    steps = range(1, none)
+    keeps = bisect_left(
+        steps, True, key=lambda step: certainly_at_most(partial(loss, step), epsilon)
+    )
+    if keeps == len(steps):
         raise InvalidArgument.of(
             "epsilon",
             "large enough that some T/2^53 tells answers apart",
             epsilon,
             hint="so little loss means that reports say nothing; take 1e-9 or more",
         )
-    return enough
+    step = steps[keeps]
+    return step, min(true_loss(loss, step), epsilon)
 
 
-def true_loss(loss: Loss, step: int, asked: Fraction | None = None) -> Fraction:
-    """The loss of the law with this T, rounded up to a float, and never above what was asked."""
-    formula = partial(loss, step)
-    rounded = Fraction(upper(sharp(formula)))
-    if asked is None or rounded <= asked:
-        return rounded
-    if not certainly_at_most(formula, asked):
-        raise InternalError("a rounded law loses more than was asked for")
-    return asked
+def true_loss(loss: Loss, step: int) -> Fraction:
+    """The loss of the law with this T, rounded up to a float."""
+    return Fraction(upper(sharp(partial(loss, step))))
 
 
 def ratio_loss(likelier: Fraction, rarer: Fraction) -> arb:
@@ -308,18 +320,6 @@ def read_integers(values: ArrayLike, bound: int, *, name: str) -> NDArray[Any]:
     return column
 
 
-def count_integers(values: ArrayLike, outcomes: int) -> NDArray[np.int64]:
-    """How often each of 0 … outcomes − 1 was reported."""
-    reports = _column(values, outcomes, "reports")
-    total = np.zeros(outcomes, np.int64)
-    at_once = max(_AT_ONCE, 4 * outcomes)  # each batch costs a pass over the outcomes
-    for start in range(0, reports.size, at_once):
-        part = reports[start : start + at_once]
-        _within(part, outcomes, "reports")
-        total += np.bincount(part.astype(np.int64, copy=False), minlength=outcomes)
-    return total
-
-
 def _column(values: ArrayLike, bound: int, name: str) -> NDArray[Any]:
     column = np.asarray(values)
     if column.ndim == 1 and column.size == 0:
@@ -332,40 +332,24 @@ def _column(values: ArrayLike, bound: int, name: str) -> NDArray[Any]:
 
 def _within(part: NDArray[Any], bound: int, name: str) -> None:
     if not 0 <= part.min() <= part.max() < bound:
-        expected = f"integers from 0 to {bound - 1}"
-        raise InvalidArgument(name, expected, "others too")
+        raise InvalidArgument(name, f"integers from 0 to {bound - 1}", "others too")
+
+
+def in_blocks(draw: Callable[[Column], Column], rows: Column, into: Column, size: int) -> Column:
+    """What is drawn for all rows, for this many at a time, so that arrays stay small."""
+    for start in range(0, len(rows), size):
+        into[start : start + size] = draw(rows[start : start + size])
+    return into
 
 
 def read_sets(values: ArrayLike, items: int, most: int) -> NDArray[np.bool_]:
     """Read chosen items, one row per person: bools, at most ``most`` of them true."""
     rows = np.asarray(values)
     if rows.shape[1:] != (items,) or rows.dtype != np.bool_:
-        expected = f"bools, {items} in a row"
-        raise InvalidArgument.of_data("truths", expected, values)
+        raise InvalidArgument.of_data("truths", f"bools, {items} in a row", values)
     if most < items and rows.size and np.count_nonzero(rows, axis=1).max() > most:
-        expected = f"rows with at most {most} items chosen"
-        raise InvalidArgument("truths", expected, "others too")
+        raise InvalidArgument("truths", f"rows with at most {most} items chosen", "others too")
     return rows
-
-
-def count_bits(values: ArrayLike, items: int, *, least: int) -> NDArray[np.int64]:
-    """Two rows for reports of bits: how often each bit was 1, and how often it was asked for.
-
-    Bits are 1, 0, and where ``least`` is −1 also −1, which says that the item was not asked.
-    """
-    rows = np.asarray(values)
-    if rows.shape[1:] != (items,) or rows.dtype.kind not in "biu":
-        raise InvalidArgument.of_data("reports", f"bits, {items} in a row", values)
-    if rows.size and not least <= rows.min() <= rows.max() <= 1:
-        expected = f"bits from {least} to 1"
-        raise InvalidArgument("reports", expected, "others too")
-    total = np.zeros((2, items), np.int64)
-    at_once = max(1, _AT_ONCE // items)
-    for start in range(0, len(rows), at_once):
-        part = rows[start : start + at_once]
-        total[0] += np.count_nonzero(part == 1, axis=0)
-        total[1] += np.count_nonzero(part >= 0, axis=0) if least < 0 else len(part)
-    return total
 
 
 def chosen(truth: Any, items: int, most: int) -> set[int]:

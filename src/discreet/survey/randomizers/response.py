@@ -63,14 +63,13 @@ class Response(IntegerReports):
         chosen, given = exactly_one(epsilon=epsilon, truth=truth)
         k = integer(categories, name="categories", minimum=2, maximum=MOST_CATEGORIES)
         none = GRID // 2 if k == 2 else GRID
-        asked = None
+        loss = partial(_loss, k)
         if chosen == "truth":
             step = _step_of_truth(probability(given, name="truth"), none)
+            lost = true_loss(loss, step)
         else:
-            asked = positive(given, name="epsilon")
-            step = least_noise(partial(_loss, k), asked, none=none)
-        loss = true_loss(partial(_loss, k), step, asked)
-        self.__dict__.update(categories=k, step=step, epsilon=loss)
+            step, lost = least_noise(loss, positive(given, name="epsilon"), none=none)
+        self.__dict__.update(categories=k, step=step, epsilon=lost)
 
     @property
     def outcomes(self) -> int:
@@ -78,13 +77,11 @@ class Response(IntegerReports):
 
     @property
     def inside(self) -> Fraction:
-        """P(a category is reported, if it is the true one)."""
-        return _inside(self.categories, self.step)
+        return _chances(self.categories, self.step)[0]
 
     @property
     def outside(self) -> Fraction:
-        """P(a category is reported, if another one is true)."""
-        return _outside(self.categories, self.step)
+        return _chances(self.categories, self.step)[1]
 
     @property
     def kept(self) -> Fraction:
@@ -103,7 +100,6 @@ class Response(IntegerReports):
         return RandomizedResponse(truth=self.kept, categories=self.categories)
 
     def randomize(self, truths: ArrayLike) -> NDArray[np.int64]:
-        """Return a report for each true category. Costs ``guarantee`` each."""
         column = read_integers(truths, self.categories, name="truths")
         if column.size == 0:
             return column.astype(np.int64)
@@ -148,9 +144,8 @@ class Response(IntegerReports):
             f"{own} is sent {most_often(self.inside)}."
         )
 
-    def document(self) -> dict[str, int | str]:
-        word = "flip" if self.categories == 2 else "replace"
-        return {"kind": self.kind, "categories": self.categories, word: self.step}
+    def chances(self) -> dict[str, int | str]:
+        return {"flip" if self.categories == 2 else "replace": self.step}
 
 
 def _step_of_truth(q: Fraction, none: int) -> int:
@@ -163,13 +158,11 @@ def _step_of_truth(q: Fraction, none: int) -> int:
     return step
 
 
-def _outside(categories: int, step: int) -> Fraction:
-    return Fraction(step, GRID * (1 if categories == 2 else categories))
-
-
-def _inside(categories: int, step: int) -> Fraction:
-    return 1 - (categories - 1) * _outside(categories, step)
+def _chances(categories: int, step: int) -> tuple[Fraction, Fraction]:
+    """P(the true category is reported), and P(another one is), for each of the others."""
+    outside = Fraction(step, GRID * (1 if categories == 2 else categories))
+    return 1 - (categories - 1) * outside, outside
 
 
 def _loss(categories: int, step: int) -> arb:
-    return ratio_loss(_inside(categories, step), _outside(categories, step))
+    return ratio_loss(*_chances(categories, step))

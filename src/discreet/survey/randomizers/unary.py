@@ -25,11 +25,11 @@ from discreet.survey.randomizers.randomizer import (
     BitReports,
     chosen,
     exchanged,
+    in_blocks,
     least_noise,
     read_integers,
     read_sets,
     sets,
-    true_loss,
     writable,
 )
 
@@ -69,19 +69,15 @@ class Unary(BitReports):
         k = integer(categories, name="categories", minimum=2, maximum=MOST_ITEMS)
         limit = integer(most, name="most", minimum=1, maximum=k)
         asked = positive(epsilon, name="epsilon")
-        loss = partial(_loss, k, limit)
-        step = least_noise(loss, asked, none=GRID // 2)
-        lost = true_loss(loss, step, asked)
+        step, lost = least_noise(partial(_loss, k, limit), asked, none=GRID // 2)
         self.__dict__.update(categories=k, most=limit, step=step, epsilon=lost)
 
     @property
     def inside(self) -> Fraction:
-        """P(an item's bit is 1, if it was chosen)."""
         return Fraction(1, 2)
 
     @property
     def outside(self) -> Fraction:
-        """P(an item's bit is 1, if it was not chosen)."""
         return Fraction(self.step, GRID)
 
     @cached_property
@@ -95,24 +91,17 @@ class Unary(BitReports):
     def randomize(self, truths: ArrayLike) -> NDArray[np.int8]:
         """Return a row of bits for each truth: a category, or a row of bools (chosen items)."""
         truths = np.asarray(truths)
+        k = self.categories
         one = truths.ndim == 1 and self.most == 1
-        rows = (
-            read_integers(truths, self.categories, name="truths")[:, None]
-            if one
-            else read_sets(truths, self.categories, self.most)
-        )
-        reports = np.empty((len(rows), self.categories), np.int8)
-        step = max(1, _BLOCK // self.categories)
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            held = rows[part] == np.arange(self.categories) if one else rows[part]
-            reports[part] = self._turn(held)
-        return reports
+        rows = read_integers(truths, k, name="truths") if one else read_sets(truths, k, self.most)
 
-    def _turn(self, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        raised = coins(Rational(self.outside), held.size).reshape(held.shape)
-        kept = coins(_HALF, held.size).reshape(held.shape)
-        return np.where(held, kept, raised)
+        def turned(part: NDArray[Any]) -> NDArray[np.bool_]:
+            held = part[:, None] == np.arange(k) if one else part
+            raised = coins(Rational(self.outside), held.size).reshape(held.shape)
+            kept = coins(_HALF, held.size).reshape(held.shape)
+            return np.where(held, kept, raised)
+
+        return in_blocks(turned, rows, np.empty((len(rows), k), np.int8), _BLOCK // k)
 
     def law(self, truth: Any) -> laws.Finite:
         """The exact law of the report, a text of bits, for a category or a row of bools.
@@ -151,13 +140,8 @@ class Unary(BitReports):
             f"{least_often(self.outside)}."
         )
 
-    def document(self) -> dict[str, int | str]:
-        return {
-            "kind": self.kind,
-            "categories": self.categories,
-            "most": self.most,
-            "raise": self.step,
-        }
+    def chances(self) -> dict[str, int | str]:
+        return {"most": self.most, "raise": self.step}
 
 
 def _loss(items: int, most: int, step: int) -> arb:
