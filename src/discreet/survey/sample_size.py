@@ -7,6 +7,7 @@ have, so plan and result agree.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_CONFIDENCE: Final = Fraction(95, 100)
 _EPSILONS: Final = tuple(Fraction(e) for e in ("1/4", "1/2", "1", "3/2", "2", "3", "4", "6"))
 _WORTH: Final = 0.95  # another mechanism is mentioned if it needs at most this part of the people
 
@@ -34,7 +34,7 @@ def plan(
     asked: Questionnaire | Question,
     *,
     half_width: Number,
-    confidence: Number = _CONFIDENCE,
+    confidence: Number = Fraction(95, 100),
     share: Number | None = None,
     about: About = "population",
 ) -> SurveyPlan:
@@ -54,13 +54,11 @@ def plan(
     width = positive(half_width, name="half_width")
     if width >= Fraction(1, 2):
         raise InvalidArgument.of("half_width", "below 1/2 (0.01 is one point)", half_width)
-    made = SurveyPlan(
-        asked,
-        float(width),
-        read_confidence(confidence),
-        None if share is None else _read_share(share),
-        read_about(about),
-    )
+    sure, at = read_confidence(confidence), None if share is None else number(share, name="share")
+    if at is not None and not 0 <= at <= 1:
+        raise InvalidArgument.of("share", "from 0 to 1", share)
+    expected = None if at is None else float(at)
+    made = SurveyPlan(asked, float(width), sure, expected, read_about(about))
     _ = made.respondents  # refuses here what cannot be reached
     return made
 
@@ -97,9 +95,8 @@ class SurveyPlan:
         """The table over ε."""
         import pyarrow as pa
 
-        return pa.Table.from_pylist(
-            [{**row, "epsilon": float(row["epsilon"])} for row in self.over()]
-        )
+        rows = [{**row, "epsilon": float(row["epsilon"])} for row in self.over()]
+        return pa.Table.from_pylist(rows)
 
     @property
     def _questions(self) -> tuple[Question, ...]:
@@ -169,13 +166,6 @@ def _with_epsilon(question: Question, factor: Fraction) -> Question:
     return type(question)(question.name, question.text, **fields)
 
 
-def _read_share(value: Number) -> float:
-    share = number(value, name="share")
-    if not 0 <= share <= 1:
-        raise InvalidArgument.of("share", "from 0 to 1", value)
-    return float(share)
-
-
 # -- how wide intervals are with n respondents -----------------------------------------------------
 
 
@@ -194,8 +184,5 @@ def respondents_needed(reached: Callable[[int], float], half_width: float) -> in
                     "wider one, or allow more epsilon"
                 )
             )
-    low = high // 2  # not enough
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if reached(middle) > half_width else (low, middle)
-    return high
+    narrow = range(high // 2 + 1, high)  # half of it is not enough
+    return narrow.start + bisect_left(narrow, True, key=lambda n: reached(n) <= half_width)

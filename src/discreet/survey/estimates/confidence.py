@@ -32,6 +32,7 @@ Bin(H, i) and Bin(m − H, o), whose tails are added up. Otherwise the tails are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
@@ -136,9 +137,7 @@ def read_about(about: object) -> About:
     return about  # type: ignore[return-value]  # one of the two, as just checked
 
 
-# -- what counts of reports prove by themselves ----------------------------------------------------
-# Exact binomial tails, without a normal curve.
-#
+# -- what counts of reports prove by themselves: exact binomial tails, without a normal curve ------
 # An answer that nobody gave is supported by N ~ Bin(m, o) of m reports. In general N is a sum of m
 # independent coins whose mean is m·p, p = o + d·s, and its tails are no heavier than those of
 # Bin(m, p) (Hoeffding 1956). That holds for these very respondents, with H coins of probability i
@@ -215,13 +214,18 @@ def largest_by_chance(sizes: Counts, p: float, tail: float) -> Counts:
     >>> largest_by_chance(np.array([10, 1000]), 0.5, 1e-6).tolist()
     [10, 575]
     """
-    low = np.full(sizes.shape, -1, np.int64)  # more than −1 is certain
-    high = sizes.astype(np.int64)
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        fine = at_least(middle + 1, sizes, p) <= tail
-        low, high = np.where(fine, low, middle), np.where(fine, middle, high)
-    return high
+    certain = np.full(sizes.shape, -1, np.int64)  # that there are more than −1
+    return _least(certain, sizes.astype(np.int64), lambda x: at_least(x + 1, sizes, p) <= tail)
+
+
+def _least(below: Counts, above: Counts, fits: Callable[[Counts], NDArray[np.bool_]]) -> Counts:
+    """The least whole numbers that fit, as all larger ones do: not ``below``, and at most
+    ``above``."""
+    while (above - below > 1).any():
+        middle = (below + above + 1) // 2  # which is ``above`` where it is found already
+        fine = fits(middle)
+        below, above = np.where(fine, below, middle), np.where(fine, middle, above)
+    return above
 
 
 def at_least(count: Any, size: Any, p: float) -> FloatArray:
@@ -261,9 +265,8 @@ def share_interval(evidence: Evidence, spread: VarianceFunction, confidence: Fra
     below = Ends(exact.low, np.minimum(exact.high, first))
     above = Ends(np.maximum(exact.low, last), exact.high)
     if not np.any(spread.square):
-        below, above = (
-            _of_respondents(evidence, part, float(doubt) / 2) for part in (below, above)
-        )
+        tail = float(doubt) / 2
+        below, above = (_of_respondents(evidence, part, tail) for part in (below, above))
     within = Ends(np.maximum(score.low, first), np.minimum(score.high, last))
     low, high = _hull(below, within, above)
     none = ~(low <= high)  # impossible for the respondents there are: wholly outside 0 … 1
@@ -333,17 +336,13 @@ def _holders(evidence: Evidence, n: Counts, low: Counts, high: Counts, tail: flo
     """The least H with P(≥ N) > tail and the largest with P(≤ N) > tail: both are monotone."""
     i, o = float(evidence.inside), float(evidence.outside)
     m = int(evidence.asked[0])
-    before, first = low - 1, high + 1
-    while (first - before > 1).any():
-        middle = np.clip((before + first) // 2, low, high)
-        kept = _sum_at_least(n, middle, m, i, o) > tail
-        before, first = np.where(kept, before, middle), np.where(kept, middle, first)
-    last, after = low - 1, high + 1
-    while (after - last > 1).any():
-        middle = np.clip((last + after) // 2, low, high)
-        kept = 1 - _sum_at_least(n + 1, middle, m, i, o) > tail
-        last, after = np.where(kept, middle, last), np.where(kept, after, middle)
-    return np.stack([first, last])
+
+    def reached(count: Counts, holders: Counts) -> FloatArray:
+        return _sum_at_least(count, np.clip(holders, low, high), m, i, o)
+
+    first = _least(low - 1, high + 1, lambda holders: reached(n, holders) > tail)
+    after = _least(low - 1, high + 1, lambda holders: 1 - reached(n + 1, holders) <= tail)
+    return np.stack([first, after - 1])
 
 
 def _sum_at_least(count: Counts, holders: Counts, m: int, i: float, o: float) -> FloatArray:

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.plot import Plot
+from discreet.release import exports
 from discreet.survey.estimates.confidence import (
     About,
     FloatArray,
@@ -29,14 +31,15 @@ from discreet.survey.estimates.confidence import (
     normal_quantile,
     score_interval,
 )
+from discreet.survey.estimates.plot import draw_cross
 from discreet.survey.estimates.shares import Projected, to_box, to_simplex
 from discreet.survey.estimates.tally import PairTally
+from discreet.survey.estimates.text import cross_text
 from discreet.survey.randomizers.randomizer import Counts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.plot import Plot
     from discreet.survey.questions import Question
 
 _MORE: Final = 1.5  # variance added to the number of a cell's reports, because it is whole
@@ -77,39 +80,31 @@ class CrossTable:
         import pyarrow as pa
 
         first, second = self.names
-        flat = self.intervals.reshape(-1, 2)
+        low, high = map(np.ascontiguousarray, self.intervals.reshape(-1, 2).T)
         return pa.table(
             {
                 first: [row for row in self.rows for _ in self.columns],
                 second: list(self.columns) * len(self.rows),
                 "estimate": self.values.ravel(),
                 "standard_error": self.standard_errors.ravel(),
-                "low": np.ascontiguousarray(flat[:, 0]),
-                "high": np.ascontiguousarray(flat[:, 1]),
+                "low": low,
+                "high": high,
             }
         )
 
     def to_polars(self) -> Any:
         """A Polars data frame with one row for each pair."""
-        from discreet.release.exports import to_polars
-
-        return to_polars(self.to_arrow())
+        return exports.to_polars(self.to_arrow())
 
     def to_pandas(self) -> Any:
         """A pandas data frame with one row for each pair."""
-        from discreet.release.exports import to_pandas
-
-        return to_pandas(self.to_arrow())
+        return exports.to_pandas(self.to_arrow())
 
     def plot(self) -> Plot:
         """Draw the shares of pairs with their intervals."""
-        from discreet.survey.estimates.plot import draw_cross
-
         return draw_cross(self)
 
     def __repr__(self) -> str:
-        from discreet.survey.estimates.text import cross_text
-
         return cross_text(self)
 
 

@@ -52,6 +52,8 @@ _MORE: Final = 3  # answers added at each end of the range
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from discreet.survey.questions import Number
+
 
 @dataclass(frozen=True, repr=False)
 class MeanEstimate(QuestionEstimate):
@@ -93,26 +95,20 @@ class MeanEstimate(QuestionEstimate):
 
 
 def estimate_mean(
-    name: str,
-    lower: float,
-    width: float,
-    unit: str,
-    tally: Tally,
-    *,
-    confidence: Fraction,
-    about: About,
+    question: Number, tally: Tally, *, confidence: Fraction, about: About
 ) -> MeanEstimate:
-    """The mean from the levels that were counted, of a range that begins at ``lower``."""
+    """The mean from the levels that were counted."""
+    lower, width = float(question.lower), float(question.upper - question.lower)
     levels, n = cast(Levels, tally.randomizer), tally.respondents
     found = from_levels(levels, tally.counts, n, confidence=confidence, about=about)
     share, variance, (low, high) = (part.tolist() for part in found)
     return MeanEstimate(
-        name,
+        question.name,
         lower + width * share,
         width * sqrt(variance / n) if n else inf,
         (lower + width * low, lower + width * high),
         width**2 * variance,
-        unit,
+        question.unit,
         (lower, lower + width),
         n,
         float(confidence),

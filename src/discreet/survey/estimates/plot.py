@@ -54,7 +54,6 @@ def draw_all(result: SurveyResult) -> Plot:
 def draw_cross(table: CrossTable) -> Plot:
     """For each answer to the first question, the answers to the second."""
     alt = altair()
-
     rows, columns = list(table.rows)[:_MOST], list(table.columns)[:_MOST]
     points = [
         {
@@ -67,25 +66,17 @@ def draw_cross(table: CrossTable) -> Plot:
         for at, row in enumerate(different(map(text, rows)))
         for place, column in enumerate(different(map(text, columns)))
     ]
-    data = alt.InlineData(values=points)
-    layers = _layers(_share_axis()).properties(width=_WIDTH, height=alt.Step(_BAR))
     first, second = map(text, table.names)
-    facets = layers.facet(
-        row=alt.Row(
-            "row:N",
-            title=first,
-            sort=None,
-            header=alt.Header(labelAngle=0, labelAlign="left", labelLimit=200),
-        ),
-        data=data,
+    header = alt.Header(labelAngle=0, labelAlign="left", labelLimit=200)
+    facets = _layers().facet(
+        row=alt.Row("row:N", title=first, sort=None, header=header),
+        data=alt.InlineData(values=points),
     )
     return Plot(dressed(facets, f"{first} and {second}", _subtitle(table)))
 
 
 def bars(shown: Shares) -> Any:
     """Bars to the right, labels on the left."""
-    alt = altair()
-
     points = [
         {"axis": label, "value": value, "low": low, "high": high}
         for label, value, (low, high) in zip(
@@ -95,13 +86,13 @@ def bars(shown: Shares) -> Any:
             strict=True,
         )
     ]
-    layers = _layers(_share_axis(), data=alt.InlineData(values=points))
-    return layers.properties(width=_WIDTH, height=alt.Step(_BAR))
+    return _layers(data=altair().InlineData(values=points))
 
 
-def _layers(axis: dict[str, Any], **data: Any) -> Any:
+def _layers(**data: Any) -> Any:
     alt = altair()
-
+    scale, axis = alt.Scale(zero=True), alt.Axis(format="~%", tickCount=6)
+    share: dict[str, Any] = {"title": "share", "scale": scale, "axis": axis}
     label = alt.Y(
         "axis:N",
         title=None,
@@ -118,26 +109,15 @@ def _layers(axis: dict[str, Any], **data: Any) -> Any:
     shares = alt.Chart().mark_bar(color=_BLUE)
     errors = alt.Chart().mark_errorbar(color=_DARK, thickness=1.5, ticks=_TICKS)
     return alt.layer(
-        shares.encode(y=label, x=alt.X("value:Q", **axis), tooltip=tips),
-        errors.encode(y=label, x=alt.X("low:Q", **axis), x2="high:Q"),
+        shares.encode(y=label, x=alt.X("value:Q", **share), tooltip=tips),
+        errors.encode(y=label, x=alt.X("low:Q", **share), x2="high:Q"),
         **data,
-    )
-
-
-def _share_axis() -> dict[str, Any]:
-    alt = altair()
-
-    return {
-        "title": "share",
-        "scale": alt.Scale(zero=True),
-        "axis": alt.Axis(format="~%", tickCount=6),
-    }
+    ).properties(width=_WIDTH, height=alt.Step(_BAR))
 
 
 def point(mean: MeanEstimate) -> Any:
     """A point within the bounds of the question."""
     alt = altair()
-
     low, high = mean.interval
     one = {"axis": "mean", "value": mean.value, "low": low, "high": high}
     data = alt.InlineData(values=[one])

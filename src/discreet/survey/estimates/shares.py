@@ -41,6 +41,8 @@ from discreet.survey.randomizers.randomizer import Randomizer
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from discreet.survey.questions import Question
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shares(QuestionEstimate):
@@ -72,16 +74,11 @@ class Shares(QuestionEstimate):
 
     def __getitem__(self, label: str) -> Share:
         """The share of one answer."""
-        places = [place for place, known in enumerate(self.labels) if known == label]
-        if not places:
-            known = ", ".join(self.labels[:20])
-            raise InvalidArgument.of(
-                "label",
-                f"one of {known}" + (", …" if len(self.labels) > 20 else ""),
-                label,
-                hint=meant(str(label), self.labels, '"{}"'),
-            )
-        at = places[0]
+        if label not in self.labels:
+            known = ", ".join(self.labels[:20]) + (", …" if len(self.labels) > 20 else "")
+            hint = meant(str(label), self.labels, '"{}"')
+            raise InvalidArgument.of("label", f"one of {known}", label, hint=hint)
+        at = self.labels.index(label)
         low, high = self.intervals[at].tolist()
         return Share(float(self.values[at]), float(self.standard_errors[at]), (low, high))
 
@@ -193,19 +190,14 @@ class Share:
 
 
 def estimate_shares(
-    name: str,
-    labels: Sequence[str],
-    tally: Tally,
-    *,
-    confidence: Fraction,
-    about: About,
-    exclusive: bool,
+    question: Question, tally: Tally, *, confidence: Fraction, about: About
 ) -> Shares:
     """Shares from the supports that were counted."""
     evidence = Evidence.of(tally.randomizer, tally.supports, tally.asked)
     found = from_evidence(evidence, tally.respondents, confidence=confidence, about=about)
+    name, labels = question.name, question.categories
     facts = tally.respondents, float(confidence), about
-    return Shares(name, labels, *found, *facts, exclusive=exclusive, evidence=evidence)
+    return Shares(name, labels, *found, *facts, exclusive=question.exclusive, evidence=evidence)
 
 
 def from_evidence(
@@ -252,9 +244,7 @@ def share_reach(
     return reach
 
 
-# -- projection to proper shares -------------------------------------------------------------------
-# None below 0, and a sum of 1 if one answer excludes the others.
-#
+# -- projection to proper shares: none below 0, a sum of 1 if one answer excludes the others -------
 # Unbiased estimates may lie below 0 or add up to 1.03. Those who need proper shares, to draw them
 # or to simulate from them, take the nearest proper ones. That is post-processing. It costs nothing,
 # but small shares come out too large on average and large ones too small, so the result carries a

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Guarantee
 from discreet.hints import meant
+from discreet.plot import Plot
+from discreet.release import exports
 from discreet.survey.estimates.confidence import About
 from discreet.survey.estimates.cross_table import CrossTable
 from discreet.survey.estimates.estimate import QuestionEstimate
+from discreet.survey.estimates.plot import draw_all
+from discreet.survey.estimates.text import result_text
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
-
-    from discreet.plot import Plot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,12 +44,8 @@ class SurveyResult:
     def __getitem__(self, name: str) -> QuestionEstimate:
         """The estimates for one question."""
         if name not in self.estimates:
-            raise InvalidArgument.unknown(
-                "name",
-                list(self.estimates)[:20],
-                name,
-                hint=meant(str(name), self.estimates, '"{}"'),
-            )
+            hint = meant(str(name), self.estimates, '"{}"')
+            raise InvalidArgument.unknown("name", list(self.estimates)[:20], name, hint=hint)
         return self.estimates[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -73,25 +71,17 @@ class SurveyResult:
 
     def to_polars(self) -> pl.DataFrame:
         """The estimates as a Polars data frame, with one row for each answer."""
-        from discreet.release.exports import to_polars
-
-        return to_polars(self.to_arrow())
+        return exports.to_polars(self.to_arrow())
 
     def to_pandas(self) -> Any:
         """The estimates as a pandas data frame, with one row for each answer."""
-        from discreet.release.exports import to_pandas
-
-        return to_pandas(self.to_arrow())
+        return exports.to_pandas(self.to_arrow())
 
     def plot(self, name: str | None = None) -> Plot:
         """Draw one question with its intervals; without a name, draw all of them."""
         if name is None and len(self.estimates) > 1:
-            from discreet.survey.estimates.plot import draw_all
-
             return draw_all(self)
-        return self[next(iter(self.estimates)) if name is None else name].plot()
+        return self[next(iter(self)) if name is None else name].plot()
 
     def __repr__(self) -> str:
-        from discreet.survey.estimates.text import result_text
-
         return result_text(self)

@@ -55,8 +55,7 @@ class Tally:
         return self.randomizer.asked_of(self.counts)
 
 
-# -- counts for cross tables -----------------------------------------------------------------------
-# Reports to one question by reports to another.
+# -- counts for cross tables: reports to one question by reports to another ------------------------
 
 
 _MOST_CELLS: Final = 1 << 20

@@ -80,9 +80,19 @@ class ChooseAny(Question):
         permanent: bool = False,
     ) -> None:
         super().__init__(name, text, epsilon=epsilon, prior=prior, permanent=permanent)
-        self.__dict__["options"] = _read_ticks(options)
-        self.__dict__["most"] = _read_most(most, len(self.options))
-        self.__dict__["mechanism"] = read_mechanism(mechanism, _MECHANISMS)
+        texts = read_options(options)
+        if isinstance(texts, int) or len(texts) > MOST_TICKS:
+            raise InvalidArgument.of("options", f"a list of at most {MOST_TICKS:,} texts", options)
+        limit = None if most is None else integer(most, name="most", minimum=1)
+        if limit is not None and limit > len(texts):
+            raise InvalidArgument.of(
+                "most",
+                f"at most {len(texts)}, the number of options",
+                most,
+                hint="leave it out where all of them may be ticked",
+            )
+        named_mechanism = read_mechanism(mechanism, _MECHANISMS)
+        self.__dict__.update(options=texts, most=limit, mechanism=named_mechanism)
         if mechanism == "unary" and self.most is None:
             raise InvalidArgument.of(
                 "most",
@@ -126,14 +136,19 @@ class ChooseAny(Question):
     def truths(self, column: ArrayLike) -> NDArray[Any]:
         """The ticks of many people, one row each: ``column`` holds bools with a column for each
         option, or a list of options for each person."""
-        array = array_of(column, dimensions=2)
+        array, count = array_of(column, dimensions=2), len(self.options)
         if array.ndim == 2 and array.dtype.kind in "biu":
-            ticks = _read_bools(array, len(self.options))
+            if array.shape[1] != count:
+                raise wrong(f"rows of {count} ticks, one for each option")
+            numbers = array.dtype.kind != "b" and array.size
+            if numbers and not 0 <= array.min() <= array.max() <= 1:
+                raise wrong("ticks: True or False, 1 or 0")
+            ticks = array.astype(np.bool_, copy=False)
         elif array.ndim == 2 and array.size == 0:  # empty lists: nobody chose anything
-            ticks = np.zeros((len(array), len(self.options)), np.bool_)
+            ticks = np.zeros((len(array), count), np.bool_)
         elif array.dtype.kind in "OU":
             rows = [self.read(list(row) if isinstance(row, np.ndarray) else row) for row in array]
-            ticks = np.array(rows, np.bool_).reshape(len(rows), len(self.options))
+            ticks = np.array(rows, np.bool_).reshape(len(rows), count)
         else:
             raise wrong("a list of options for each person", answer=column)
         if self.most is not None and ticks.size and ticks.sum(axis=1).max() > self.most:
@@ -168,32 +183,3 @@ class ChooseAny(Question):
             numbered = [super(ChooseAny, self).typed(word) for word in part.split()]
             found += numbered if set(numbered) <= set(self.choices) else [part]
         return found
-
-
-def _read_ticks(value: object) -> tuple[str, ...]:
-    options = read_options(value)
-    if isinstance(options, int) or len(options) > MOST_TICKS:
-        raise InvalidArgument.of("options", f"a list of at most {MOST_TICKS:,} texts", value)
-    return options
-
-
-def _read_most(value: int | None, count: int) -> int | None:
-    if value is None:
-        return None
-    most = integer(value, name="most", minimum=1)
-    if most > count:
-        raise InvalidArgument.of(
-            "most",
-            f"at most {count}, the number of options",
-            value,
-            hint="leave it out where all of them may be ticked",
-        )
-    return most
-
-
-def _read_bools(array: NDArray[Any], count: int) -> NDArray[np.bool_]:
-    if array.shape[1] != count:
-        raise wrong(f"rows of {count} ticks, one for each option")
-    if array.dtype.kind != "b" and array.size and not (array.min() >= 0 and array.max() <= 1):
-        raise wrong("ticks: True or False, 1 or 0")
-    return array.astype(np.bool_, copy=False)

@@ -128,9 +128,10 @@ class ChooseOne(Question):
     def read(self, answer: object) -> int:
         """The place of the option ``answer``, from 0; if options are numbers, the number itself may
         be given. Anything else is refused."""
-        found = self._numbered(answer) if isinstance(self.options, int) else None
-        if found is None and isinstance(answer, str):
-            found = self.codes.get(answer)
+        found = self.codes.get(answer) if isinstance(answer, str) else None
+        if isinstance(answer, int | np.integer) and not isinstance(answer, bool):
+            numbered = isinstance(self.options, int) and 0 <= answer < self.count
+            found = int(answer) if numbered else None
         if found is None:
             raise wrong(self._expected, answer=answer)
         return found
@@ -140,12 +141,6 @@ class ChooseOne(Question):
         if isinstance(self.options, int):
             return f"one of the options, a whole number from 0 to {self.count - 1:,}"
         return f"one of the options{named(self.options)}, as it is written there"
-
-    def _numbered(self, answer: object) -> int | None:
-        """The answer to a question whose options are numbers."""
-        if isinstance(answer, int | np.integer) and not isinstance(answer, bool):
-            return int(answer) if 0 <= answer < self.count else None
-        return None
 
     def truths(self, column: ArrayLike) -> NDArray[Any]:
         """The places of many people's options: ``column`` holds texts, or places 0, 1, 2, ... in

@@ -112,7 +112,10 @@ class Number(Question):
 
     def read(self, answer: object) -> int:
         """The step nearest to ``answer``, from 0; a number outside the bounds is refused."""
-        value = _exactly(answer)
+        try:
+            value: Fraction | None = exact.number(answer, name="answer")
+        except InvalidArgument:  # which would quote it
+            value = None
         if value is None or not self.lower <= value <= self.upper:
             raise wrong(self._expected, answer=answer)
         return floor((value - self.lower) / (self.upper - self.lower) * self.steps + Fraction(1, 2))
@@ -164,10 +167,7 @@ class Number(Question):
         )
 
     def estimate(self, tally: Tally, *, confidence: Fraction, about: About) -> MeanEstimate:
-        lower, width = float(self.lower), float(self.upper - self.lower)
-        return estimate_mean(
-            self.name, lower, width, self.unit, tally, confidence=confidence, about=about
-        )
+        return estimate_mean(self, tally, confidence=confidence, about=about)
 
     def reach(
         self, confidence: Fraction, share: float | None, about: About
@@ -198,14 +198,6 @@ def plain(value: Fraction) -> str:
     ('2.5', '-3', '0.333333')
     """
     return str(value) if value.denominator == 1 else f"{float(value):.6g}"
-
-
-def _exactly(answer: object) -> Fraction | None:
-    """The number, or None; the error that would quote it is dropped here."""
-    try:
-        return exact.number(answer, name="answer")
-    except InvalidArgument:
-        return None
 
 
 def _read_bounds(value: object) -> tuple[Fraction, Fraction]:

@@ -116,9 +116,8 @@ class Question(ABC):
         chosen = self._chosen
         if isinstance(chosen, Choice):
             return str(replace(chosen, respondents=respondents))
-        return (
-            f"{chosen.name}, {'as asked for' if self.truth is None else 'because truth was given'}"
-        )
+        because = "as asked for" if self.truth is None else "because truth was given"
+        return f"{chosen.name}, {because}"
 
     @cached_property
     def codes(self) -> dict[str, int]:
@@ -132,9 +131,7 @@ class Question(ABC):
         parameters = inspect.signature(type(self)).parameters
         defaults = {key: parameter.default for key, parameter in parameters.items()}
         values = {each.name: getattr(self, each.name) for each in fields(self)[2:]}  # type: ignore[arg-type]
-        return {
-            k: value for k, value in values.items() if k not in defaults or value != defaults[k]
-        }
+        return {k: v for k, v in values.items() if k not in defaults or v != defaults[k]}
 
     @staticmethod
     @abstractmethod
@@ -154,14 +151,7 @@ class Question(ABC):
 
     def estimate(self, tally: Tally, *, confidence: Fraction, about: About) -> QuestionEstimate:
         """What the reports of a ``tally`` say, at this ``confidence`` and ``about`` whom it is."""
-        return estimate_shares(
-            self.name,
-            self.categories,
-            tally,
-            confidence=confidence,
-            about=about,
-            exclusive=self.exclusive,
-        )
+        return estimate_shares(self, tally, confidence=confidence, about=about)
 
     def reach(
         self, confidence: Fraction, share: float | None, about: About
@@ -255,23 +245,18 @@ def read_name(value: object) -> str:
 
 def read_text(value: object, *, name: str) -> str:
     """A line of text that is not empty."""
-    if isinstance(value, str) and _fits(value):
+    if not isinstance(value, str):
+        hint = "write it in quotes"
+    elif value != value.strip():
+        hint = "it begins or ends with a space or a line break"
+    elif _BROKEN.search(value):
+        hint = "it has a line break in it, or a sign that cannot be shown"
+    elif not 0 < len(value) <= LONGEST_TEXT:
+        hint = f"it has {len(value):,} characters"  # of which a message shows only the first
+    else:
         return value
-    raise InvalidArgument.of(
-        name,
-        f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it",
-        value,
-        hint=_what_is_wrong(value) if isinstance(value, str) else "write it in quotes",
-    )
-
-
-def _what_is_wrong(text: str) -> str:
-    """What is wrong, for a message that shows only the beginning of a long text."""
-    if text != text.strip():
-        return "it begins or ends with a space or a line break"
-    if _BROKEN.search(text):
-        return "it has a line break in it, or a sign that cannot be shown"
-    return f"it has {len(text):,} characters"
+    expected = f"one line of text, at most {LONGEST_TEXT} characters, without spaces around it"
+    raise InvalidArgument.of(name, expected, value, hint=hint)
 
 
 def check_form(form: Any) -> Any:
@@ -300,11 +285,9 @@ def read_options(value: object) -> tuple[str, ...] | int:
                 value,
                 hint='as in ["north", "south"]',
             )
-        count = integer(value, name="options", minimum=2)
-        _check_count(count)
-        return count
+        return _checked_count(integer(value, name="options", minimum=2))
     options = tuple(value)
-    _check_count(len(options))
+    _checked_count(len(options))
     for option in options:
         read_text(option, name="options")
     if len(set(options)) < len(options):
@@ -319,7 +302,7 @@ def read_options(value: object) -> tuple[str, ...] | int:
     return options
 
 
-def _check_count(count: int) -> None:
+def _checked_count(count: int) -> int:
     if not 2 <= count <= MOST_OPTIONS:
         raise InvalidArgument(
             "options",
@@ -329,10 +312,7 @@ def _check_count(count: int) -> None:
             if count == 1
             else 'as in ["north", "south"]',
         )
-
-
-def _fits(text: str) -> bool:
-    return 0 < len(text) <= LONGEST_TEXT and text == text.strip() and not _BROKEN.search(text)
+    return count
 
 
 def read_mechanism(value: object, known: tuple[str, ...]) -> str:
@@ -379,15 +359,11 @@ def looked_up(
     entries: Sequence[object], words: Mapping[Any, int], expected: str
 ) -> NDArray[np.int64]:
     """The code of each text or bool."""
-    found = [_code(entry, words) for entry in entries]
+    found = [words.get(one, -1) if isinstance(one, str | bool) else -1 for one in entries]
     places = np.array(found, np.int64)
     if -1 in found:
         raise wrong_rows(expected, places < 0)
     return places
-
-
-def _code(entry: object, words: Mapping[Any, int]) -> int:
-    return words.get(entry, -1) if isinstance(entry, str | bool) else -1
 
 
 def wrong(expected: str, *, answer: object = None, hint: str = "") -> InvalidArgument:
