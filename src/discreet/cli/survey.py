@@ -696,7 +696,7 @@ def _facts(form: Questionnaire) -> dict[str, Any]:
 
 
 def _notes(form: Questionnaire) -> list[str]:
-    from discreet.survey.explanation import hides_little
+    from discreet.survey.questionnaire import hides_little
 
     return hides_little(form)
 

@@ -30,6 +30,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,8 +40,9 @@ from discreet.errors import Idiom, InternalError, InvalidArgument, Phrase
 from discreet.guarantees import Guarantee, compose
 from discreet.hints import meant, spelled
 from discreet.lazy import cached_property
-from discreet.numeric import canonical
+from discreet.numeric import canonical, decimals
 from discreet.numeric.exact import Number, integer
+from discreet.survey.estimates.text import counted
 from discreet.survey.questions import KINDS, Question
 from discreet.survey.questions.question import read_text
 
@@ -55,6 +57,9 @@ MOST_WAVES: Final = 10_000
 # The tolerance of the composition's bounds: a card of ten questions takes some 50 ms. Different
 # laws are convolved one by one, so a thousand of them take seconds, once.
 _TOLERANCE: Final = 1e-3
+_NORMAL_95: Final = 1.959964
+_LITTLE: Final = 10  # at this ε, odds of 1 to 99 may become e^10 = 22,026 to 99
+_NAMED: Final = 5  # questions in a note
 # Reports say little even if they are intercepted, but a page sent over a plain connection can be
 # replaced on its way by one that does not randomize.
 _ADDRESS: Final = re.compile(
@@ -136,10 +141,43 @@ class Questionnaire:
         return sum(losses, Fraction(0))
 
     def explain(self) -> str:
-        """The cost of each question and of all, the mechanisms and why, and the expected error."""
-        from discreet.survey.explanation import explain
+        """The cost of each question and of all, the mechanisms and why, and the expected error.
 
-        return explain(self)
+        >>> from discreet.survey import Questionnaire, YesNo
+        >>> smoker = YesNo("smoker", "Do you smoke?", truth=0.5)
+        >>> print(Questionnaire("Health", [smoker], respondents=10_000).explain())
+        Health: ε = 1.1 for everything one respondent sends, by 1 question.
+        <BLANKLINE>
+        smoker: ε = 1.1
+          randomized response, which is best for two answers
+          expected: ±1.96 points at 95 % with 10,000 respondents, if the answers are evenly spread
+        """
+        count = len(self.questions)
+        waves = f" in {self.waves:,} waves" if self.waves > 1 else ""
+        head = (
+            f"{self.title}: ε = {decimals.text(self.epsilon)} for everything one respondent "
+            f"sends{waves}, by {count} question{'s' if count > 1 else ''}."
+        )
+        parts = [head, *map(self._explained, self.questions)]
+        return "\n\n".join([*parts, *hides_little(self)])
+
+    def _explained(self, question: Question) -> str:
+        once = question.randomizer.epsilon
+        cost = f"{question.name}: ε = {decimals.text(once)}"
+        if self.waves > 1 and question.permanent:
+            cost += (
+                f", once: the same randomized answer is sent in all {self.waves:,} waves, by "
+                "which reports of one person may be recognised"
+            )
+        elif self.waves > 1:
+            whole = decimals.text(once * self.waves)
+            cost += f" in each of {self.waves:,} waves, {whole} in all"
+        lines = [cost, *(f"  {line}" for line in question.why(self.respondents).splitlines())]
+        if self.respondents is not None:
+            half_width = _NORMAL_95 * sqrt(question.randomizer.variance() / self.respondents)
+            people = f"at 95 % with {counted(self.respondents, 'respondent')}"
+            lines.append(f"  expected: {question.expected(half_width, people)}")
+        return "\n".join(lines)
 
     def card(self, prior: Number | None = None) -> Card:
         """What a respondent should know before answering, in plain words.
@@ -158,12 +196,9 @@ class Questionnaire:
         for question in self.questions:
             if question.name == name:
                 return question
-        raise InvalidArgument.unknown(
-            "name",
-            (q.name for q in self.questions[:20]),
-            name,
-            hint=meant(str(name), [q.name for q in self.questions], '"{}"'),
-        )
+        names = [q.name for q in self.questions]
+        hint = meant(str(name), names, '"{}"')
+        raise InvalidArgument.unknown("name", names[:20], name, hint=hint)
 
     @cached_property
     def digest(self) -> str:
@@ -284,6 +319,30 @@ class Questionnaire:
         return respond_many(self, columns, wave=wave, before=before)
 
 
+def hides_little(form: Questionnaire) -> list[str]:
+    """Notes, one sentence each, where ε is so large that a promise is next to none.
+
+    >>> from discreet.survey import Questionnaire, YesNo
+    >>> print(*hides_little(Questionnaire("Health", [YesNo("s", "Do you smoke?", epsilon=12)])))
+    note: an ε above 10, as for s, hides next to nothing: somebody who is 1 % sure of the answer \
+beforehand may be more than 99 % sure afterwards
+    """
+    bare = [q.name for q in form.questions if q.randomizer.epsilon * form.times_drawn(q) > _LITTLE]
+    if bare:
+        names = ", ".join(bare[:_NAMED])
+        more = f" and {len(bare) - _NAMED:,} more" if len(bare) > _NAMED else ""
+        return [
+            f"note: an ε above {_LITTLE}, as for {names}{more}, hides next to nothing: somebody "
+            "who is 1 % sure of the answer beforehand may be more than 99 % sure afterwards"
+        ]
+    if form.epsilon > _LITTLE:
+        return [
+            f"note: an ε above {_LITTLE} for all answers together hides next to nothing that can "
+            "be told from all of them; each by itself is hidden better"
+        ]
+    return []
+
+
 def question_document(question: Question) -> dict[str, Any]:
     """One question as the page and the collector need it."""
     return {
@@ -393,19 +452,16 @@ def _read_address(value: object) -> str:
 # -- questionnaires as TOML files ------------------------------------------------------------------
 
 
-_TOP = ("title", "respondents", "waves", "post", "question")
-
-
 def _questionnaire(table: dict[str, Any], folder: Path | None) -> Questionnaire:
-    _check_keys(table, _TOP, where="the questionnaire", needed=("title", "question"))
+    known = ("title", "respondents", "waves", "post", "question")
+    _check_keys(table, known, where="the questionnaire", needed=("title", "question"))
     questions = table.pop("question")
     if not isinstance(questions, list) or not all(isinstance(each, dict) for each in questions):
         raise InvalidArgument.of(
             "question", "a table for each question, each headed [[question]]", questions
         )
-    title = table.pop("title")
     made = [_question(fields, place, folder) for place, fields in enumerate(questions, start=1)]
-    return Questionnaire(title, made, **table)
+    return Questionnaire(table.pop("title"), made, **table)
 
 
 def _question(fields: dict[str, Any], place: int, folder: Path | None) -> Question:
@@ -478,8 +534,7 @@ def _check_keys(
     for key in needed:
         if key not in table:
             hint = "add a table [[question]]" if key == "question" else f"add {key} = ..."
-            expected = f"there, in {where}"
-            raise InvalidArgument.missing(key, expected, hint=hint)
+            raise InvalidArgument.missing(key, f"there, in {where}", hint=hint)
 
 
 # -- values as TOML text, so that reading gives the same value again -------------------------------
@@ -528,9 +583,9 @@ def _number(value: Fraction) -> str:
     >>> _number(Fraction(1, 10)), _number(Fraction(3)), _number(Fraction(1, 3))
     ('0.1', '3', '"1/3"')
     """
-    if value.denominator == 1 and abs(value) < _LARGEST:
-        return str(value)
-    decimal = Decimal(repr(float(value))) if abs(value) < _LARGEST else None
-    if decimal is not None and value.denominator != 1 and Fraction(decimal) == value:
-        return repr(float(value))
+    if abs(value) < _LARGEST:
+        if value.denominator == 1:
+            return str(value)
+        if Fraction(decimal := repr(float(value))) == value:
+            return decimal
     return f'"{value}"'
