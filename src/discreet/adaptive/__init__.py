@@ -6,7 +6,7 @@ From the bottom up:
 2. ``validity``     two ways from a sample to its population: by stability, and by counting
 3. ``noise_width``  how wide a bound is with noise, and which noise is best
 4. ``bounds``       every method's bound for the same questions, side by side
-5. ``question_plan``, ``plot``   how many questions a sample supports, before anything is asked
+5. ``question_plan``   how many questions a sample supports, before anything is asked
 6. ``answer``       one answer, with what it says about the population
 7. ``ledger_account``   counts and charges questions, and derives validity from a ledger's caps
 8. ``analyst``, ``thresholdout``, ``ladder``    what answers: statistical queries, a reusable
@@ -18,8 +18,9 @@ From the bottom up:
 'drift'
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from discreet.lazy import on_first_use
 
 if TYPE_CHECKING:
     from discreet.adaptive.analyst import Analyst as Analyst
@@ -39,20 +40,4 @@ _HOMES = {
     "thresholdout": "Thresholdout",
     "validity": "drift",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-__all__ = sorted(_HOME_OF)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
-        from discreet.hints import unknown
-
-        raise unknown("discreet.adaptive", name, __all__)
-    found = getattr(import_module(f"discreet.adaptive.{_HOME_OF[name]}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = on_first_use(__name__, _HOMES)

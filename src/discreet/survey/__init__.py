@@ -12,17 +12,18 @@ From the bottom up:
 - ``randomizers``: what happens to one answer before it leaves its owner
 - ``estimates``: from counts of reports to shares, means and cross tables
 - ``questions``: what can be asked
-- ``questionnaire``: what is asked, as a value and as a TOML file
+- ``questionnaire``: what is asked and what it costs, as a value and as a TOML file
 - ``reports``: what respondents send, as values and as files
 - ``respondent``: from answers to reports, and what is remembered between waves
 - ``card``, ``page``: what a respondent reads before answering, and the page that asks
 - ``readers``, ``collector``: reports from files and tables, which of them count, and their result
-- ``sample_size``, ``explanation``: how many respondents are needed, and what a survey costs
+- ``sample_size``: how many respondents are needed
 - ``shuffle``: what shuffled reports promise
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from discreet.lazy import on_first_use
 
 if TYPE_CHECKING:
     from discreet.survey.collector import Collector as Collector
@@ -46,20 +47,4 @@ _HOMES = {
     "sample_size": "plan",
     "shuffle": "Shuffled",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-__all__ = sorted(_HOME_OF)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
-        from discreet.hints import unknown
-
-        raise unknown("discreet.survey", name, __all__)
-    found = getattr(import_module(f"discreet.survey.{_HOME_OF[name]}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = on_first_use(__name__, _HOMES)
