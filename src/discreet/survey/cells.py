@@ -22,6 +22,7 @@ Column: TypeAlias = Any
 Flags: TypeAlias = NDArray[np.bool_]
 
 _LARGEST: Final = 2**63
+_KINDS_OF_TEXT: Final = ("string", "large_string", "string_view", "binary", "large_binary")
 _BITS: Final = np.zeros(256, np.int8)  # what a byte means as a bit of a report
 _BITS[list(b"01-")] = [0, 1, -1]
 
@@ -68,7 +69,11 @@ def integers(column: Column) -> Cells:
 def bits(column: Column, width: int) -> Cells:
     """Read rows of bits: texts of 0, 1 and -, or an array of 0, 1 and −1."""
     if isinstance(column, np.ndarray) and column.ndim == 2:
-        return _array_bits(column, width)
+        if column.dtype.kind not in "iu" or column.shape[1] != width:
+            return Cells.of(np.zeros((len(column), width), np.int8), False, True)
+        bad: Flags = np.any((column < -1) | (column > 1), axis=1)
+        read = column.astype(np.int8, copy=False)
+        return Cells.of(np.where(bad[:, None], np.int8(0), read) if bad.any() else read, False, bad)
     import pyarrow.compute as pc
 
     texts, missing, wrong = _texts(column)
@@ -189,15 +194,10 @@ def _texts(column: Column) -> tuple[Any, Flags, Flags]:
     else:
         column = _plain(column)
         missing = _nulls(column)
-        readable = any(of(column.type) for of in _kinds_of_text(pa.types))
+        readable = str(column.type) in _KINDS_OF_TEXT
         found = column if readable else pa.nulls(len(column), pa.large_binary())
         found = found.cast(pa.large_binary())
     return found.fill_null(b""), missing, _nulls(found) & ~missing
-
-
-def _kinds_of_text(types: Any) -> tuple[Any, ...]:
-    texts = types.is_string, types.is_large_string, types.is_string_view
-    return *texts, types.is_binary, types.is_large_binary
 
 
 def _matches(texts: Any, pattern: str) -> Flags:
@@ -214,14 +214,6 @@ def _matrix(texts: Any, fine: Flags, width: int) -> NDArray[np.uint8]:
     chosen = texts.filter(pa.array(fine)).cast(pa.large_binary())
     content = chosen.buffers()[2] or b""
     return np.frombuffer(content, np.uint8, len(chosen) * width).reshape(-1, width)
-
-
-def _array_bits(column: NDArray[Any], width: int) -> Cells:
-    if column.dtype.kind not in "iu" or column.shape[1] != width:
-        return Cells.of(np.zeros((len(column), width), np.int8), False, True)
-    bad: Flags = np.any((column < -1) | (column > 1), axis=1)
-    values = column.astype(np.int8, copy=False)
-    return Cells.of(np.where(bad[:, None], np.int8(0), values) if bad.any() else values, False, bad)
 
 
 def _plain(column: Any) -> Any:

@@ -89,10 +89,8 @@ class Collector:
         self._notes: dict[str, None] = {}  # what is odd about sources, in order
         self._tallies = {q.name: Tally(q.randomizer) for q in questionnaire.questions}
         self._pairs = {
-            (first, second): PairTally(
-                questionnaire[first].randomizer, questionnaire[second].randomizer
-            )
-            for first, second in _read_cross(cross)
+            (a, b): PairTally(questionnaire[a].randomizer, questionnaire[b].randomizer)
+            for a, b in _read_cross(cross)
         }
         self._respondents = 0
 
@@ -108,15 +106,13 @@ class Collector:
             self._aside["malformed"] += whole.broken
             self._note(*whole.notes)
             for batch in whole.parts(rows):
-                self._count(*self._check(batch))
-
-    def _count(self, answers: dict[str, NDArray[Any]], count: int) -> None:
-        if count:
-            for name, tally in self._tallies.items():
-                tally.add(answers[name])
-            for (first, second), pairs in self._pairs.items():
-                pairs.add(answers[first], answers[second])
-            self._respondents += count
+                answers, count = self._check(batch)
+                if count:
+                    for name, tally in self._tallies.items():
+                        tally.add(answers[name])
+                    for (first, second), pairs in self._pairs.items():
+                        pairs.add(answers[first], answers[second])
+                    self._respondents += count
 
     @property
     def respondents(self) -> int:
@@ -171,32 +167,32 @@ class Collector:
         each number by itself, between 0 and 1; 0.95 if left out. ``result[name].simultaneous()``
         has intervals for all answers to a question.
         """
-        form, sure = self.questionnaire, read_confidence(confidence)
-        counted: Any = {"confidence": sure, "about": read_about(about)}
+        form, sure, whom = self.questionnaire, read_confidence(confidence), read_about(about)
+        counted: Any = {"confidence": sure, "about": whom}
+        crossed = {
+            (a, b): estimate_cross(pairs, (form[a], form[b]), self._respondents, **counted)
+            for (a, b), pairs in self._pairs.items()
+        }
+        notes, first = list(self._notes), ", ".join(q.name for q in form.questions if q.permanent)
+        if self.wave > 1 and first:
+            shown = f"wave {self.wave} shows the first answers, not what changed since"
+            notes.append(f"{first}: permanent, so {shown}")
+        notes += [
+            f"a table had no column {name!r}, so its reports {words} were not looked for"
+            for name, words in _UNCHECKED.items()
+            if name in self._unchecked
+        ]
         return SurveyResult(
             form.title,
             {q.name: q.estimate(self._tallies[q.name], **counted) for q in form.questions},
-            {
-                names: estimate_cross(
-                    pairs, (form[names[0]], form[names[1]]), self._respondents, **counted
-                )
-                for names, pairs in self._pairs.items()
-            },
+            crossed,
             self._respondents,
             self.set_aside,
             float(sure),
-            counted["about"],
+            whom,
             guarantee=form.guarantee,
             cost=f"ε = {float(form.epsilon):.4g}",
-            notes=(
-                *self._notes,
-                *_first_answers(form, self.wave),
-                *(
-                    f"a table had no column {name!r}, so its reports {words} were not looked for"
-                    for name, words in _UNCHECKED.items()
-                    if name in self._unchecked
-                ),
-            ),
+            notes=tuple(notes),
         )
 
     # -- which reports of a batch count, and why the others do not ---------------------------------
@@ -287,15 +283,6 @@ def collect(
     return collector.result(confidence, about)
 
 
-def _first_answers(questionnaire: Questionnaire, wave: int) -> list[str]:
-    """A note for later waves: permanent answers are never drawn again, so they show no change."""
-    permanent = [q.name for q in questionnaire.questions if q.permanent]
-    if wave == 1 or not permanent:
-        return []
-    names = ", ".join(permanent)
-    return [f"{names}: permanent, so wave {wave} shows the first answers, not what changed since"]
-
-
 def _read_wave(wave: int | None, waves: int) -> int:
     if wave is None:
         if waves == 1:
@@ -325,9 +312,7 @@ def _read_cross(cross: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(str(first), str(second)) for first, second in pairs]
 
 
-# -- which reports came twice ----------------------------------------------------------------------
-# Ids seen so far, in eight bytes each.
-#
+# -- which reports came twice: ids seen so far, in eight bytes each --------------------------------
 # Of an id of 128 bits, 64 mixed bits are kept. Two different ids among n have the same 64 bits with
 # probability below n²/2⁶⁵, three in a million for n = 10⁷, and then one report is set aside that
 # need not be. Nobody gains by provoking it: whoever knows an id can send that id itself.
@@ -354,7 +339,8 @@ class SeenIds:
         >>> seen.add(np.array([[0, 2], [3, 1]], np.uint64)).tolist()
         [False, True]
         """
-        keys = _keys(ids)
+        # 64 bits that depend on all 128; ids that simply count 0, 1, 2, … work too
+        keys = _mixed(ids[:, 0] ^ _mixed(ids[:, 1]))
         order = np.argsort(keys, kind="stable")  # of equal keys the earliest stays first
         keys = keys[order]
         first = np.ones(keys.size, np.bool_)
@@ -390,11 +376,6 @@ class SeenIds:
             shorter, longer = self._runs.pop(), self._runs.pop()
             # sorting by merging is linear for two sorted halves
             self._runs.append(np.sort(np.concatenate([longer, shorter]), kind="stable"))
-
-
-def _keys(ids: NDArray[np.uint64]) -> Keys:
-    """64 bits that depend on all 128; ids that simply count 0, 1, 2, … work too."""
-    return _mixed(ids[:, 0] ^ _mixed(ids[:, 1]))
 
 
 def _mixed(x: Keys) -> Keys:

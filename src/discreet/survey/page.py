@@ -57,11 +57,12 @@ def page(questionnaire: Questionnaire, *, wave: int = 1) -> str:
     wave = read_wave(check_form(questionnaire), wave)
     fields = "".join(f"  {kind.page_field()},\n" for kind in KINDS.values())
     script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS).replace(_FIELDS, fields)
-    style = _part("style.css")
+    style, waves = _part("style.css"), questionnaire.waves
+    rounds = f'\n<p class="promise">Round {wave:,} of {waves:,}.</p>' if waves > 1 else ""
     return Template(_part("template.html")).substitute(
         policy=escape(_policy(questionnaire.post, script=script, style=style)),
         title=escape(questionnaire.title),
-        round=_round(wave, questionnaire.waves),
+        round=rounds,
         style=style,
         card=_card(questionnaire.card()),
         questionnaire=_data({**questionnaire.document(), "wave": wave}),
@@ -140,11 +141,6 @@ def _source(post: str) -> str:
             hint="a browser's policy cannot name others; for this machine it is localhost",
         )
     return f"{address.scheme}://{host}{port}{quote(address.path, safe='/%:@!$&()*+=~')}"
-
-
-def _round(wave: int, waves: int) -> str:
-    """Which wave it is, in a respondent's words; empty if there is only one."""
-    return f'\n<p class="promise">Round {wave:,} of {waves:,}.</p>' if waves > 1 else ""
 
 
 def _data(document: dict[str, Any]) -> str:

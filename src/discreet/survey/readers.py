@@ -78,8 +78,7 @@ def _pick(reports: list[Any], name: str) -> list[Any]:
         return [report.get(name) for report in reports]
 
 
-# -- files as other programs write them ------------------------------------------------------------
-# UTF-16 with a byte order mark, and lines that end in a carriage return.
+# -- files as other programs write them: UTF-16 with a mark, lines that end in a carriage return ---
 
 
 _PEEK: Final = 1 << 16  # bytes that are looked at to see how lines end
@@ -219,9 +218,8 @@ def read_csv(file: BinaryIO, names: tuple[str, ...]) -> Iterator[Batch]:
         if header is None:
             line, _, block = block.lstrip(b"\r\n").partition(b"\n")
             separator = max(_SEPARATORS, key=line.count)
-            header = [
-                name.decode("latin-1").strip() for name in _fields(line.rstrip(b"\r"), separator)
-            ]
+            named = _fields(line.rstrip(b"\r"), separator)
+            header = [name.decode("latin-1").strip() for name in named]
             notes = lacking(names, header)
         columns, rows, others = _split(block, len(header), separator)
         wanted = {name: Texts(columns[header.index(name)]) for name in names if name in header}
@@ -261,8 +259,7 @@ def _fields(line: bytes, separator: bytes) -> list[bytes]:
     return [field.encode("latin-1") for field in row]
 
 
-# -- reports that are columns already --------------------------------------------------------------
-# Parquet, Arrow, data frames, arrays.
+# -- reports that are columns already: Parquet, Arrow, data frames, arrays -------------------------
 
 
 def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
@@ -270,12 +267,11 @@ def read_parquet(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    problem = False
     try:
         file = pq.ParquetFile(path)
     except (pa.ArrowException, OSError):
-        problem = True  # raised below, outside: the original message may quote the file
-    if problem:
+        file = None  # refused below, outside: the original message may quote the file
+    if file is None:
         raise InvalidArgument.of(
             "source",
             "a Parquet file that can be opened",
@@ -314,11 +310,8 @@ def read_arrays(table: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Ba
     columns = {name: _column(table[name]) for name in names if name in table}
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise InvalidArgument(
-            "source",
-            "columns of equal length",
-            f"lengths from {min(lengths):,} to {max(lengths):,}",
-        )
+        given = f"lengths from {min(lengths):,} to {max(lengths):,}"
+        raise InvalidArgument("source", "columns of equal length", given)
     yield Batch(columns, max(lengths, default=0), loose=True)
 
 
@@ -375,7 +368,8 @@ def read_batches(source: Source, names: tuple[str, ...]) -> Iterator[Batch]:
     if isinstance(source, Report):
         return _read_items([source], names)
     if isinstance(source, Mapping):
-        one = all(_is_single(value) for value in source.values())
+        values = [value for value in source.values() if value is not None]
+        one = all(isinstance(value, int | float | str | bytes | Mapping) for value in values)
         return _read_items([source], names) if one else read_arrays(source, names)
     if hasattr(source, "__arrow_c_stream__"):
         return _read_frame(source, names)
@@ -396,10 +390,6 @@ def _noted(batches: Iterator[Batch], file: str) -> Iterator[Batch]:
         yield replace(batch, notes=tuple(f"{file}: {note}" for note in batch.notes))
     if not lines:
         yield Batch({}, 0, notes=(f"{file}: there is no report in it",))
-
-
-def _is_single(value: object) -> bool:
-    return value is None or isinstance(value, int | float | str | bytes | Mapping)
 
 
 def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
@@ -426,13 +416,12 @@ def _read_file(path: Path, names: tuple[str, ...]) -> Iterator[Batch]:
 def _read_frame(frame: Any, names: tuple[str, ...]) -> Iterator[Batch]:
     import pyarrow as pa
 
-    batches = None
     if not isinstance(frame, pa.Table | pa.RecordBatchReader) and hasattr(frame, "to_numpy"):
         try:  # a column of mixed objects has no Arrow type, but it can be read one by one
             frame = pa.table(frame)
         except (pa.ArrowException, TypeError):
-            batches = read_arrays({name: frame[name].to_numpy() for name in frame.columns}, names)
-    return read_arrow(frame, names) if batches is None else batches
+            return read_arrays({name: frame[name].to_numpy() for name in frame.columns}, names)
+    return read_arrow(frame, names)
 
 
 def _read_items(items: Iterable[Any], names: tuple[str, ...]) -> Iterator[Batch]:

@@ -84,17 +84,14 @@ class Reports:
     def columns(self) -> dict[str, list[Any]]:
         """Columns of numbers and texts, as they are written to a file."""
         answers = {name: written(column) for name, column in self.answers.items()}
-        return {"survey": [self.survey] * len(self), "id": self.ids} | {
-            "wave": [self.wave] * len(self),
-            **answers,
-        }
+        surveys, waves = [self.survey] * len(self), [self.wave] * len(self)
+        return {"survey": surveys, "id": self.ids, "wave": waves, **answers}
 
     def __iter__(self) -> Iterator[Report]:
         answers = [written(column) for column in self.answers.values()]
         for number, *values in zip(self.ids, *answers, strict=True):
-            yield Report(
-                self.survey, number, self.wave, dict(zip(self.answers, values, strict=True))
-            )
+            answered = dict(zip(self.answers, values, strict=True))
+            yield Report(self.survey, number, self.wave, answered)
 
     def write(self, path: str | Path) -> Path:
         """Write to a new file, in the format that its name ends in: .jsonl, .csv or .parquet."""
@@ -151,9 +148,7 @@ def written(column: NDArray[Any]) -> list[Any]:
     return [signs[at : at + width] for at in range(0, len(signs), width)]
 
 
-# -- reports as files ------------------------------------------------------------------------------
-# JSON lines, CSV or Parquet, a block at a time.
-#
+# -- reports as files: JSON lines, CSV or Parquet, a block at a time -------------------------------
 # A file appears under its name when it is whole. An existing file is not overwritten: reports
 # cannot be drawn again without revealing more.
 
@@ -194,13 +189,8 @@ def _write_parquet(reports: Reports, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema(
-        [("survey", pa.string()), ("id", pa.string()), ("wave", pa.int64())]
-        + [
-            (name, pa.int64() if column.ndim == 1 else pa.string())
-            for name, column in reports.answers.items()
-        ]
-    )
+    kinds = {n: pa.int64() if a.ndim == 1 else pa.string() for n, a in reports.answers.items()}
+    schema = pa.schema({"survey": pa.string(), "id": pa.string(), "wave": pa.int64(), **kinds})
     with open(path, "xb") as file, pq.ParquetWriter(file, schema) as writer:
         for block in _blocks(reports):
             writer.write_table(pa.table(block.columns(), schema=schema))

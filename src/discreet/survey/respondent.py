@@ -41,8 +41,18 @@ def respond(
     wave = read_wave(form, wave)
     _check_names(form, answers, what="answers")
     truths = {q.name: np.array([_read(q, q.read, answers[q.name])]) for q in form.questions}
+    if memory is None and form.needs_memory:  # else a second call would draw an answer again
+        permanent = [q.name for q in form.questions if q.permanent]
+        several = f"this questionnaire is asked {form.waves} times"
+        raise Refused(
+            Phrase(
+                "{}, so respond needs {memory=}: a file on the respondent's machine that keeps "
+                "randomized answers, so that asking again draws nothing anew, as in {}",
+                f"{permanent[0]} is permanent" if form.waves == 1 else several,
+                Idiom.MEMORY,
+            )
+        )
     if memory is None:
-        _check_that_none_is_needed(form)
         return _draw(form, truths, wave, {})
     with memory.opened(form) as kept:
         report = kept.report(wave)
@@ -50,26 +60,6 @@ def respond(
             report = _draw(form, truths, wave, kept.permanent)
             kept.keep(report)
     return report
-
-
-def _check_that_none_is_needed(form: Questionnaire) -> None:
-    """Refuse to go on without a memory, if a second call would draw an answer again."""
-    if not form.needs_memory:
-        return
-    permanent = [q.name for q in form.questions if q.permanent]
-    why = (
-        f"{permanent[0]} is permanent"
-        if form.waves == 1
-        else f"this questionnaire is asked {form.waves} times"
-    )
-    raise Refused(
-        Phrase(
-            "{}, so respond needs {memory=}: a file on the respondent's machine that keeps "
-            "randomized answers, so that asking again draws nothing anew, as in {}",
-            why,
-            Idiom.MEMORY,
-        )
-    )
 
 
 def _draw(
@@ -186,9 +176,7 @@ def _read(question: Question, read: Callable[[Any], Any], answer: object) -> Any
     raise found.about(question.name)
 
 
-# -- what a respondent's machine remembers between waves -------------------------------------------
-# Randomized answers, never a true one.
-#
+# -- what a respondent's machine remembers between waves: randomized answers, never a true one -----
 # The report of a wave that was answered is sent again when it is asked for again. The first
 # randomized answer to a permanent question is sent whenever that question comes back (Erlingsson,
 # Pihur and Korolova 2014, "RAPPOR"), in another wave or in another questionnaire, so averaging over
@@ -350,12 +338,16 @@ class RememberedAnswers:
     """The answers kept for one questionnaire; those kept for others are left as they are."""
 
     def __init__(self, form: Questionnaire, document: dict[str, Any], path: Path) -> None:
-        self._form, self._path = form, path
-        self._document = document
+        self._form, self._document = form, document
         self._digests = {q.name: question_digest(q) for q in form.questions if q.permanent}
         self.changed = False
-        self.permanent = self._read_permanent()
-        self._waves = self._read_waves()
+        there = document["permanent"]
+        self.permanent: dict[str, int | str] = {
+            name: there[digest] for name, digest in self._digests.items() if digest in there
+        }
+        self._waves = document["surveys"].get(form.digest, {})
+        if not self._is_sound():
+            raise damaged_memory(path)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -380,37 +372,25 @@ class RememberedAnswers:
         self.permanent = {name: report.answers[name] for name in self._digests}
         self.changed = True
 
-    def _read_permanent(self) -> dict[str, int | str]:
-        """The permanent answers in the memory, by the names of their questions."""
-        there = self._document["permanent"]
-        found = {name: there[digest] for name, digest in self._digests.items() if digest in there}
-        for name, answer in found.items():
-            self._check(self._form[name].randomizer.could_be(answer))
-        return found
-
-    def _read_waves(self) -> dict[str, Any]:
-        waves = self._document["surveys"].get(self._form.digest, {})
-        self._check(isinstance(waves, dict))
-        for fields in waves.values():
-            match fields:
-                case {"id": str(number), "answers": dict(answers)}:
-                    self._check(len(number) == _LENGTH_OF_ID and self._fit(answers))
-                case _:
-                    raise damaged_memory(self._path)
-        return dict(waves)
-
-    def _fit(self, answers: dict[str, Any]) -> bool:
-        """Whether these answers could have been sent, with the permanent ones that are kept."""
+    def _is_sound(self) -> bool:
+        could_be = {q.name: q.randomizer.could_be for q in self._form.questions}
         return (
-            answers.keys() == {q.name for q in self._form.questions}
-            and all(q.randomizer.could_be(answers[q.name]) for q in self._form.questions)
-            # both are written at once, so there is never one without the other
-            and self.permanent == {name: answers[name] for name in self._digests}
+            all(could_be[name](answer) for name, answer in self.permanent.items())
+            and isinstance(self._waves, dict)
+            and all(self._could_be_sent(fields, could_be) for fields in self._waves.values())
         )
 
-    def _check(self, sound: bool) -> None:
-        if not sound:
-            raise damaged_memory(self._path)
+    def _could_be_sent(self, fields: object, could_be: Mapping[str, Callable[[Any], bool]]) -> bool:
+        match fields:
+            case {"id": str(number), "answers": dict(answers)}:
+                return (
+                    len(number) == _LENGTH_OF_ID
+                    and answers.keys() == could_be.keys()
+                    and all(could_be[name](answer) for name, answer in answers.items())
+                    # both are written at once, so there is never one without the other
+                    and self.permanent == {name: answers[name] for name in self._digests}
+                )
+        return False
 
 
 def damaged_memory(path: Path) -> Refused:

@@ -113,8 +113,7 @@ class Shuffled:
                 hint="take questionnaire.guarantee, or dp.Pure(epsilon)",
             )
         count = integer(respondents, name="respondents", minimum=1)
-        object.__setattr__(self, "guarantee", guarantee)
-        object.__setattr__(self, "respondents", count)
+        self.__dict__.update(guarantee=guarantee, respondents=count)
         if math.isinf(self.local):
             raise InvalidArgument(
                 "guarantee",
@@ -131,8 +130,7 @@ class Shuffled:
 
     @cached_property
     def _pair(self) -> ShufflePair:
-        count = min(self.respondents, _MOST_RESPONDENTS)
-        return pair(Fraction(self.local), count)
+        return pair(Fraction(self.local), min(self.respondents, _MOST_RESPONDENTS))
 
     def delta(self, epsilon: Number) -> float:
         """δ at ``epsilon``, 0 or above, rounded up; it is 0 from the local ε on."""
@@ -140,9 +138,7 @@ class Shuffled:
         if x >= self.local:
             return 0.0
         alone = self.guarantee.delta(x)
-        if self.local > _LARGEST_EPSILON:
-            return alone
-        return min(alone, divergence(self._pair, x))
+        return alone if self.local > _LARGEST_EPSILON else min(alone, divergence(self._pair, x))
 
     def epsilon(self, delta: Number) -> float:
         """The least ε ≥ 0 whose δ is at most ``delta``, rounded up; never above the local ε."""
@@ -237,7 +233,7 @@ def sketch(of: ShufflePair, epsilon: Fraction) -> float:
 def _summed(of: ShufflePair, epsilon: Fraction, others: FloatArray) -> float:
     """The formula above summed over these M, rounded up, plus what the window leaves out."""
     n, e = of
-    h = _below(lower_fraction(sharp(lambda: ball(epsilon).expm1())))  # g − 1
+    h = -_above(-lower_fraction(sharp(lambda: ball(epsilon).expm1())))  # g − 1, rounded down
     if h >= e:
         return 0.0
     # The first positive term: a above N·(g·e^ε₀ − 1)/((e^ε₀ − 1)·(g + 1)). Where rounding leaves
@@ -338,8 +334,3 @@ def _above(x: Fraction) -> Fraction:
     """Rounded up to about 64 bits, so that fractions made from it stay short."""
     unit = Fraction(2) ** (x.numerator.bit_length() - x.denominator.bit_length() - 64)
     return math.ceil(x / unit) * unit
-
-
-def _below(x: Fraction) -> Fraction:
-    """Rounded down to about 64 bits."""
-    return -_above(-x)
