@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import floor
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from discreet.adaptive.answer import PopulationAnswer
+from discreet.adaptive.answer import PopulationAnswer, rounded
 from discreet.adaptive.arguments import (
     percent,
     read_confidence,
@@ -20,7 +19,13 @@ from discreet.adaptive.arguments import (
     read_sigma,
 )
 from discreet.adaptive.bounds import METHODS, BoundsTable, bounds, refusal, says_nothing
-from discreet.adaptive.ledger_account import TurnsInLedger, TurnsInMemory, charged, stored
+from discreet.adaptive.ledger_account import (
+    NamedAccount,
+    TurnsInLedger,
+    TurnsInMemory,
+    charged,
+    stored,
+)
 from discreet.adaptive.noise_width import Noise, Shape
 from discreet.errors import InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee
@@ -94,8 +99,8 @@ class Analyst:
         dataset: str | None = None,
         analyst: str | None = None,
     ) -> None:
-        self._queries = read_count(queries, name="queries")
-        self._failure = 1 - read_confidence(confidence)
+        queries = self._queries = read_count(queries, name="queries")
+        failure = self._failure = 1 - read_confidence(confidence)
         wish = None if error is None else read_error(error)
         size = _size(wish, sigma, epsilon)
         methods = _methods(method, size, in_ledger=ledger is not None)
@@ -107,41 +112,22 @@ class Analyst:
         self._nothing: Records = sample[:0] if isinstance(sample, np.ndarray) else ()
         noise = None if size is None else _noise(self._n, *size)
         self._bounds = bounds(
-            self._n,
-            queries=self._queries,
-            failure=self._failure,
-            error=wish,
-            noise=noise,
-            methods=methods,
+            self._n, queries=queries, failure=failure, error=wish, noise=noise, methods=methods
         )
-        self._check_width(methods, wish, noise)
-        self._turns: TurnsInLedger | TurnsInMemory = TurnsInMemory(self._queries)
+        width = self._bounds.won.width
+        if width >= 1 if wish is None else width > wish:  # refused before a ledger is opened
+            if noise is None:
+                raise refusal(methods, self._n, queries=queries, error=wish, failure=failure)
+            raise says_nothing(noise, methods, queries=queries, failure=failure)
+        self._turns: TurnsInLedger | TurnsInMemory = TurnsInMemory(queries)
         own = self._bounds.won.noise
-        self._guarantee: Guarantee | None = None if own is None else own.total(self._queries)
+        self._guarantee: Guarantee | None = None if own is None else own.total(queries)
         if ledger is not None:
+            where = NamedAccount(ledger, create, dataset, analyst)
             self._bounds, self._turns, self._guarantee = charged(
-                self._bounds,
-                error=wish,
-                noise=noise,
-                ledger=ledger,
-                create=create,
-                dataset=dataset,
-                analyst=analyst,
+                self._bounds, where, error=wish, noise=noise
             )
         self._ask = _asker(sample, self._bounds)
-
-    def _check_width(
-        self, methods: Sequence[str], wish: Fraction | None, noise: Noise | None
-    ) -> None:
-        """Refuse a width that says nothing or is above ``error``, before a ledger is opened."""
-        width = self._bounds.won.width
-        if width < 1 if wish is None else width <= wish:
-            return
-        if noise is None:
-            raise refusal(
-                methods, self._n, queries=self._queries, error=wish, failure=self._failure
-            )
-        raise says_nothing(noise, methods, queries=self._queries, failure=self._failure)
 
     # -- asking ----------------------------------------------------------------------------------
 
@@ -245,11 +231,8 @@ def _size(
     error: Fraction | None, sigma: Number | None, epsilon: Number | None
 ) -> tuple[Shape, Fraction] | None:
     """The σ or ε that was given."""
-    given = [
-        name
-        for name, value in (("error", error), ("sigma", sigma), ("epsilon", epsilon))
-        if value is not None
-    ]
+    sizes = {"error": error, "sigma": sigma, "epsilon": epsilon}
+    given = [name for name, value in sizes.items() if value is not None]
     if len(given) > 1:
         raise InvalidArgument(
             "error, sigma and epsilon",
@@ -311,50 +294,21 @@ def _asker(
             sample, sigma=won.noise.size if gaussian else None, epsilon=None if gaussian else loss
         )
         return lambda phi, vectorized, _: noisy.ask(phi, vectorized=vectorized)
-    if won.levels is None:
-        fresh = ExactMeans(sample, parts=found.queries)
-        return lambda phi, vectorized, turn: fresh.mean(phi, vectorized=vectorized, part=turn - 1)
-    levels, whole = won.levels, ExactMeans(sample, parts=1)
-    return lambda phi, vectorized, _: rounded(
-        whole.mean(phi, vectorized=vectorized, part=0), levels
-    )
+    # Without noise: each question on a part of its own, or on all records and coarsely rounded.
+    levels, parts = won.levels, found.queries if won.levels is None else 1
+    rows, size = _shuffled(sample) if parts > 1 else read_sample(sample), len(sample) // parts
 
+    def exact(phi: Callable[[Any], Any], vectorized: bool, turn: int) -> Fraction:
+        part = rows if levels else rows[(turn - 1) * size : turn * size]
+        mean = Fraction(sum_of(phi, part, vectorized=vectorized), size * UNIT)
+        return rounded(mean, levels) if levels else mean
 
-# -- means over records, without noise -------------------------------------------------------------
-# Each question on a part of its own, or on all records with a coarsely rounded answer.
-
-
-class ExactMeans:
-    """Means of functions φ: record → [0, 1], with the rules of `StatisticalQueries`.
-
-    The records are split into ``parts`` parts of ⌊n/parts⌋ each, in a random order, so that a file
-    that somebody has sorted is split as well as one in the order of the draws.
-
-    >>> means = ExactMeans(np.arange(10), parts=1)
-    >>> means.mean(lambda x: x > 6, vectorized=True, part=0)
-    Fraction(3, 10)
-    """
-
-    def __init__(self, sample: Records, *, parts: int) -> None:
-        self._rows = _shuffled(sample) if parts > 1 else read_sample(sample)
-        self._size = len(sample) // parts
-
-    def mean(self, phi: Callable[[Any], Any], *, vectorized: bool, part: int) -> Fraction:
-        """The mean over one part, each value rounded to a multiple of 2^−32."""
-        rows = self._rows[part * self._size : (part + 1) * self._size]
-        return Fraction(sum_of(phi, rows, vectorized=vectorized), self._size * UNIT)
-
-
-def rounded(mean: Fraction, levels: int) -> Fraction:
-    """The nearest of 0, 1/levels, …, 1; of two equally near, the upper one.
-
-    >>> rounded(Fraction(5, 8), 4)
-    Fraction(3, 4)
-    """
-    return Fraction(floor(mean * levels + Fraction(1, 2)), levels)
+    return exact
 
 
 def _shuffled(sample: Records) -> Records:
+    """The records in a random order, so that a file that somebody has sorted is split as well as
+    one in the order of the draws."""
     # Records with equal 64-bit words keep their order; among 10⁹ records there may be a few.
     order = np.argsort(source().words(len(sample)), kind="stable")
     if not isinstance(sample, np.ndarray):

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
 
 from discreet.adaptive.arguments import percent
+
+
+def rounded(mean: Fraction, levels: int) -> Fraction:
+    """The nearest multiple of 1/levels; of two equally near, the upper one.
+
+    >>> rounded(Fraction(5, 8), 4)
+    Fraction(3, 4)
+    """
+    return Fraction(floor(mean * levels + Fraction(1, 2)), levels)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -81,10 +81,7 @@ class BoundsTable:
     won: Bound
 
     def __getitem__(self, method: str) -> Bound:
-        for one in self.rows:
-            if one.method == method:
-                return one
-        raise KeyError(method)
+        return {one.method: one for one in self.rows}[method]
 
     def __str__(self) -> str:
         sure = percent(1 - self.failure)
@@ -126,7 +123,10 @@ def bounds(
     else:
         suited = ("laplace",) if noise.shape == "laplace" else ("gaussian", "jung", "tv")
         found = (at(method, noise, queries=queries, failure=failure) for method in suited)
-    rows = tuple(replace(one, expected=_expected(one.noise, queries)) for one in found)
+    rows = tuple(
+        one if one.noise is None else replace(one, expected=_expected(one.noise, queries))
+        for one in found
+    )
     allowed = [one for one in rows if one.method in set(methods)]
     if not allowed:
         raise InvalidArgument(
@@ -176,23 +176,19 @@ def row(
 
 def at(method: str, noise: Noise, *, queries: int, failure: Fraction) -> Bound:
     """One method's bound at this noise."""
-    whole = noise.total(queries)
     match method:
         case "jung":
             width = jung_width(noise, queries=queries, failure=failure)
         case "tv":
-            mean = width_of(noise, queries=queries, failure=Fraction(1), whole=whole)
-            width = round_up(Fraction(mean) / failure)
+            width = round_up(Fraction(_expected(noise, queries)) / failure)
         case _:
-            width = width_of(noise, queries=queries, failure=failure, whole=whole)
+            width = width_of(noise, queries=queries, failure=failure)
     return Bound(method, width, noise)
 
 
 @lru_cache(maxsize=1024)
-def _expected(noise: Noise | None, queries: int) -> float | None:
-    if noise is None:
-        return None
-    return width_of(noise, queries=queries, failure=Fraction(1), whole=noise.total(queries))
+def _expected(noise: Noise, queries: int) -> float:
+    return width_of(noise, queries=queries, failure=Fraction(1))
 
 
 # -- the error, the questions or the records that would do -----------------------------------------
@@ -218,19 +214,6 @@ def most_queries(method: str, n: int, *, error: Fraction, failure: Fraction) -> 
     return fewer
 
 
-def least_records(
-    methods: Sequence[str], *, queries: int, error: Fraction, failure: Fraction
-) -> int | None:
-    """About the fewest records for which some method is within the error; None if none suffice."""
-
-    def short(n: int) -> bool:
-        widths = (least_width(method, n, queries=queries, failure=failure) for method in methods)
-        return all(width > error for width in widths)
-
-    _, enough = _between(short, most=LARGEST_SAMPLE)
-    return None if enough > LARGEST_SAMPLE else enough
-
-
 def refusal(
     methods: Sequence[str], n: int, *, queries: int, error: Fraction | None, failure: Fraction
 ) -> Refused:
@@ -239,14 +222,16 @@ def refusal(
     """
     if "gaussian" in methods:  # the rest reach no further, except Laplace at one or two questions
         methods = [method for method in methods if method not in ("jung", "laplace", "tv")]
+
+    def widths(size: int) -> Iterator[float]:
+        return (least_width(one, size, queries=queries, failure=failure) for one in methods)
+
     wish = Fraction(1, 2) if error is None else error
-    widths = (least_width(method, n, queries=queries, failure=failure) for method in methods)
-    least = min(widths)
     most = max(most_queries(method, n, error=wish, failure=failure) for method in methods)
-    records = least_records(methods, queries=queries, error=wish, failure=failure)
-    ways = [f"an error of {upward(least)}"] if least < 1 else []
+    _, records = _between(lambda size: all(w > wish for w in widths(size)), most=LARGEST_SAMPLE)
+    ways = [f"an error of {upward(least)}"] if (least := min(widths(n))) < 1 else []
     ways += [f"{most:,} question{'s' * (most > 1)}"] if most else []
-    ways += [f"{records:,} records"] if records else []
+    ways += [f"{records:,} records"] if records <= LARGEST_SAMPLE else []
     about = "about " if tuple(methods) == ("laplace",) else ""
     would = f": {about}{', or '.join(ways)} would do" if ways else ""
     asked = f"{queries:,} adaptive question{'s' * (queries > 1)}"

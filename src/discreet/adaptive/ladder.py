@@ -8,6 +8,7 @@ many submissions learn little from it, and what it shows holds on fresh data.
 from __future__ import annotations
 
 import math
+import operator
 import os
 import threading
 from collections.abc import Callable
@@ -107,7 +108,9 @@ class Ladder:
             raise InvalidArgument.of("score", "a function", score)
         self._confidence = read_confidence(confidence)
         k = read_count(submissions, name="submissions")
-        start = _read_baseline(baseline)
+        start = non_negative(baseline, name="baseline")
+        if start >= 1:
+            raise InvalidArgument.of("baseline", "below 1", baseline)
         if step is not None:
             step = _read_step(step, start)
         self._labels = _read_labels(labels, scored=score is not None)
@@ -138,20 +141,17 @@ class Ladder:
                 )
             self._submitted += 1
             total = sum_of_column(lambda rows: self._values(given, rows), self._rows)
-            improved = self._climb(Fraction(total, self._n * UNIT))
+            above = Fraction(total, self._n * UNIT) - self.rungs.baseline
+            reached = math.floor(above / self.rungs.step)
+            improved = reached > self._rung
+            if improved:
+                self._rung, self._rises = reached, self._rises + 1
+                self._interval = self.rungs.interval(rung=reached, rises=self._rises)
             return self._standing(improved)
 
     def _values(self, predictions: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        score = _equal if self._score is None else self._score
+        score = operator.eq if self._score is None else self._score
         return np.asarray(score(predictions[rows], self._labels[rows]))
-
-    def _climb(self, score: Fraction) -> bool:
-        reached = math.floor((score - self.rungs.baseline) / self.rungs.step)
-        if reached <= self._rung:
-            return False
-        self._rung, self._rises = reached, self._rises + 1
-        self._interval = self.rungs.interval(rung=reached, rises=self._rises)
-        return True
 
     def _standing(self, improved: bool) -> Standing:
         value = float(self.rungs.height(self._rung))
@@ -221,10 +221,6 @@ class Ladder:
         return f"Ladder(n={self._n:,}, step={float(self.step):.3g}, remaining={self.remaining:,})"
 
 
-def _equal(predictions: NDArray[Any], labels: NDArray[Any]) -> Any:
-    return predictions == labels
-
-
 def _check_comparable(predictions: NDArray[Any], labels: NDArray[Any]) -> None:
     """Refuse predictions that could not be equal to any label: that would be a mistake.
 
@@ -262,13 +258,6 @@ def _read_labels(labels: ArrayLike, *, scored: bool) -> NDArray[Any]:
         labels,
         hint="" if scored else Phrase("labels of several numbers need a {score=}"),
     )
-
-
-def _read_baseline(baseline: Number) -> Fraction:
-    start = non_negative(baseline, name="baseline")
-    if start < 1:
-        return start
-    raise InvalidArgument.of("baseline", "below 1", baseline)
 
 
 def _read_step(step: Number, baseline: Fraction) -> Fraction:
@@ -383,14 +372,12 @@ class Rungs:
 def best_rungs(*, n: int, submissions: int, failure: Fraction, baseline: Fraction) -> Rungs:
     """The step of least width: more rungs are finer, but allow more different submissions."""
     # The width falls to one minimum and then rises, apart from the rounding of logarithms.
-    best: Rungs | None = None
-    for count in range(1, MOST_RUNGS + 1):
+    best = Rungs(n, submissions, failure, 1 - baseline, baseline)
+    for count in range(2, MOST_RUNGS + 1):
         rungs = Rungs(n, submissions, failure, (1 - baseline) / count, baseline)
-        if best is not None and rungs.width > best.width * 1.05:
+        if rungs.width > best.width * 1.05:
             break
-        if best is None or rungs.width < best.width:
-            best = rungs
+        best = min(best, rungs, key=lambda one: one.width)
         if rungs.radius >= 1:  # as it is with even more rungs
             break
-    assert best is not None
     return best

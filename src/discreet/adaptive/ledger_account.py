@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,6 +37,7 @@ from discreet.release import ColumnInfo, Result
 from discreet.release.result import to_bytes
 
 if TYPE_CHECKING:
+    from discreet.adaptive.thresholdout import Settings
     from discreet.ledger.account import Account
     from discreet.ledger.history import Entry
     from discreet.ledger.journal import LedgerBudget
@@ -91,10 +93,10 @@ class TurnsInLedger:
     """
 
     def __init__(
-        self, purse: LedgerBudget, *, most: int, cost: Guarantee, digest: str, told: dict[str, Any]
+        self, purse: LedgerBudget, *, most: int, cost: Guarantee, told: dict[str, Any]
     ) -> None:
         self._purse, self._most, self._cost = purse, most, cost
-        self._digest, self._told = digest, told
+        self._told, self._digest = told, canonical.digest(told)
         self._known = 0  # at least this many were asked
 
     @property
@@ -103,10 +105,8 @@ class TurnsInLedger:
         low, step = self._known, 1
         while low + step <= self._most and self._is_taken(low + step):
             low, step = low + step, 2 * step
-        high = min(low + step - 1, self._most)
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self._is_taken(middle) else (low, middle - 1)
+        left = range(low + 1, min(low + step - 1, self._most) + 1)
+        low += bisect_left(left, True, key=lambda turn: not self._is_taken(turn))
         self._known = max(self._known, low)
         return low
 
@@ -192,8 +192,10 @@ class Validity:
             f"{self.drift:.4g} of the population's",
         ]
         if self.width is not None:
+            several = f"all {self.asked:,} statistical answers"
+            answers = "the one statistical answer" if self.asked == 1 else several
             lines.append(
-                f"and {_answers(self.asked)} so far, noise included, within {self.width:.4g}, if "
+                f"and {answers} so far, noise included, within {self.width:.4g}, if "
                 "how many would be asked, with which noise, did not depend on what was released"
             )
         lines.append(
@@ -244,10 +246,6 @@ def validity_of(
         width = round_up(Fraction(own) + ROUNDING + Fraction(moved))
     unit = found[0].unit
     return Validity(dataset, float(1 - failure), whole, moved, len(answers), width, unit)
-
-
-def _answers(count: int) -> str:
-    return "the one statistical answer" if count == 1 else f"all {count:,} statistical answers"
 
 
 def whole_of(ledger: Ledger, account: Account) -> Guarantee:
@@ -305,26 +303,49 @@ def _own_error(plans: list[_Plan], failure: Fraction) -> float:
 # was drawn.
 
 
+@dataclass(frozen=True)
+class NamedAccount:
+    """The arguments that name a dataset of a ledger, and perhaps one of its analysts."""
+
+    ledger: str | PathLike[str] | Ledger
+    create: bool
+    dataset: str | None
+    analyst: str | None
+
+    def opened(self, budget: GDP | Pure) -> tuple[Ledger, Account, LedgerBudget]:
+        """The ledger and the account. If the dataset is missing and ``create`` is true, it is made
+        with this budget."""
+        from discreet.ledger.ledger import Ledger, dataset_name
+
+        given = self.ledger
+        ledger = given if isinstance(given, Ledger) else Ledger(given, create=self.create)
+        which = Phrase('say which, as in {dataset="visits"}')
+        name = dataset_name(ledger, self.dataset, create=True, expected="given", hint=which)
+        if self.create and name not in {one.name for one in ledger.datasets}:
+            ledger.add_dataset(name, budget=budget, relation=Relation.REPLACE)
+        purse = ledger.purse(name, self.analyst)  # refuses an unknown name
+        (account,) = (one for one in ledger.datasets if one.name == name)
+        if account.relation is not Relation.REPLACE or account.unit is not None:
+            raise RelationMismatch(
+                f"the dataset {account.name!r} protects "
+                f"{'a row' if account.unit is None else 'all rows of a person'} under "
+                f"{account.relation}, and a bound for the population needs that one record is "
+                "replaced",
+                remedy=Phrase('add one with {relation="replace"} and no unit'),
+            )
+        return ledger, account, purse
+
+
 def charged(
-    planned: BoundsTable,
-    *,
-    error: Fraction | None,
-    noise: Noise | None,
-    ledger: str | PathLike[str] | Ledger,
-    create: bool,
-    dataset: str | None,
-    analyst: str | None,
+    planned: BoundsTable, where: NamedAccount, *, error: Fraction | None, noise: Noise | None
 ) -> tuple[BoundsTable, TurnsInLedger, Guarantee]:
     """The bounds that follow from the noise of the questions, where they are charged, and the
-    guarantee of everything that is ever released from the dataset. If the account that these
-    arguments name is missing and ``create`` is true, it is made, with the cap that k questions use
-    up exactly."""
+    guarantee of everything that is ever released from the dataset. If that is made here, it has the
+    cap that k questions use up exactly."""
     own = planned.won.noise
     assert own is not None
     n, queries, failure = planned.n, planned.queries, planned.failure
-    opened, account, purse = _opened(
-        ledger, own.cap(queries), create=create, dataset=dataset, analyst=analyst
-    )
+    opened, account, purse = where.opened(own.cap(queries))
     name = account.name
     whole = whole_of(opened, account)
     part = failure
@@ -333,14 +354,14 @@ def charged(
         noise = _noise_for(account, whole, n=n, queries=queries, failure=part, error=error)
     used = noise or own
     told = told_of(used, queries=queries, failure=failure)
-    if account.budget != own.cap(queries) and not _in_time(opened, account, canonical.digest(told)):
-        part = failure / 2
+    if account.budget != own.cap(queries):
+        released = opened.history(None if account.groups else name)  # groups have more datasets
+        if len(released) and released[0].digest != canonical.digest(told):  # announced too late
+            part = failure / 2
     width = width_of(used, queries=queries, failure=part, whole=whole)
     mean = width_of(used, queries=queries, failure=Fraction(1), whole=whole)
     won = Bound(used.shape, width, used, expected=mean)
-    turns = TurnsInLedger(
-        purse, most=queries, cost=used.one, digest=canonical.digest(told), told=told
-    )
+    turns = TurnsInLedger(purse, most=queries, cost=used.one, told=told)
     if not turns.taken and turns.left < queries:
         raise Refused(
             f"the caps of the dataset {name!r} have room for {turns.left:,} of {queries:,} "
@@ -427,41 +448,6 @@ def _noise_for(
     return Noise(noise.shape, max(noise.size, rounded_down(float(noise.size * more))), n)
 
 
-def _in_time(ledger: Ledger, account: Account, digest: str) -> bool:
-    """Whether nothing was released about these records before these questions were announced."""
-    released = ledger.history(None if account.groups else account.name)  # groups have more datasets
-    return not len(released) or released[0].digest == digest
-
-
-def _opened(
-    ledger: str | PathLike[str] | Ledger,
-    budget: GDP | Pure,
-    *,
-    create: bool,
-    dataset: str | None,
-    analyst: str | None,
-) -> tuple[Ledger, Account, LedgerBudget]:
-    """The ledger, and the account that these arguments name. If the dataset is missing and
-    ``create`` is true, it is made with this budget."""
-    from discreet.ledger.ledger import Ledger, dataset_name
-
-    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger, create=create)
-    which = Phrase('say which, as in {dataset="visits"}')
-    name = dataset_name(opened, dataset, create=True, expected="given", hint=which)
-    if create and name not in {one.name for one in opened.datasets}:
-        opened.add_dataset(name, budget=budget, relation=Relation.REPLACE)
-    purse = opened.purse(name, analyst)  # refuses an unknown name
-    (account,) = (one for one in opened.datasets if one.name == name)
-    if account.relation is not Relation.REPLACE or account.unit is not None:
-        raise RelationMismatch(
-            f"the dataset {account.name!r} protects "
-            f"{'a row' if account.unit is None else 'all rows of a person'} under "
-            f"{account.relation}, and a bound for the population needs that one record is replaced",
-            remedy=Phrase('add one with {relation="replace"} and no unit'),
-        )
-    return opened, account, purse
-
-
 # -- a reusable holdout in a ledger ----------------------------------------------------------------
 # It is charged once, as a whole, and used up for good.
 #
@@ -471,19 +457,21 @@ def _opened(
 # refused: the answers of the first one may have been seen.
 
 
-def charge_holdout(
-    promise: Pure,
-    *,
-    told: dict[str, Any],
-    ledger: str | PathLike[str] | Ledger,
-    create: bool,
-    dataset: str | None,
-    analyst: str | None,
-) -> None:
+def charge_holdout(settings: Settings, where: NamedAccount) -> None:
     """Charge all answers of a holdout before the first one is given."""
     from discreet.ledger.history import Claim
 
-    _, account, purse = _opened(ledger, promise, create=create, dataset=dataset, analyst=analyst)
+    assert settings.epsilon is not None
+    promise, terms = Pure(settings.epsilon), settings.terms
+    told = {
+        "for": "a reusable holdout",
+        "mechanism": "SparseVector",
+        "epsilon": str(settings.epsilon),
+        "records": terms.n,
+        "queries": terms.queries,
+        "hits": terms.hits,
+    }
+    _, account, purse = where.opened(promise)
     if account.budget != promise or account.groups:
         raise Refused(
             f"the dataset {account.name!r} has another cap than the {promise} of this holdout, or "

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,13 +86,16 @@ class Noise:
         return f"Laplace, ε = {float(1 / (self.n * self.size)):.4g}"
 
 
-def width_of(noise: Noise, *, queries: int, failure: Fraction, whole: Guarantee) -> float:
+def width_of(
+    noise: Noise, *, queries: int, failure: Fraction, whole: Guarantee | None = None
+) -> float:
     """The width by the theorem of `validity`: the error of the noise plus the drift, rounded up.
 
-    ``whole`` is the guarantee of everything the analyst sees of the sample.
+    ``whole`` is the guarantee of all that the analyst sees of the sample: these answers, unless
+    there are more.
     """
-    moved = Fraction(drift(whole, failure=failure))
-    return round_up(noise.own_error(queries, failure) + moved)
+    moved = drift(noise.total(queries) if whole is None else whole, failure=failure)
+    return round_up(noise.own_error(queries, failure) + Fraction(moved))
 
 
 def best_noise(shape: Shape, n: int, *, queries: int, failure: Fraction) -> Noise:
@@ -117,10 +120,7 @@ def most_noise(
     best = best_noise(shape, n, queries=queries, failure=failure)
 
     def fits(size: Fraction) -> bool:
-        noise = Noise(shape, size, n)
-        return (
-            width_of(noise, queries=queries, failure=failure, whole=noise.total(queries)) <= error
-        )
+        return width_of(Noise(shape, size, n), queries=queries, failure=failure) <= error
 
     if not fits(best.size):
         return None
@@ -155,16 +155,22 @@ def _place(size: float) -> Fraction:
 
 
 def estimated_drift(mu: Floats, beta: float) -> Floats:
-    """The drift of μ-GDP, which is least at ε = μ·(z − μ/2) with Φ(−z) = β.
+    """The drift of μ-GDP, min over ε of e^ε − 1 + δ(ε)/β."""
+    epsilon, delta = _best_epsilon(mu, beta)
+    moved: Floats = np.expm1(epsilon) + delta / beta
+    return moved
 
-    For e^ε − 1 + δ(ε)/β has the derivative 1 − Φ(−ε/μ − μ/2)/β in e^ε.
+
+def _best_epsilon(mu: Floats, beta: Any) -> tuple[Floats, Floats]:
+    """The ε where e^ε − 1 + δ(ε)/β is least for μ-GDP, and δ(ε): ε = μ·(z − μ/2) with Φ(−z) = β.
+
+    For it has the derivative 1 − Φ(−ε/μ − μ/2)/β in e^ε.
     """
     from scipy.special import ndtr, ndtri
 
     epsilon = np.minimum(np.maximum(mu * (-ndtri(beta) - mu / 2), 0.0), 50.0)
     delta = ndtr(mu / 2 - epsilon / mu) - np.exp(epsilon) * ndtr(-epsilon / mu - mu / 2)
-    moved: Floats = np.expm1(epsilon) + np.maximum(delta, 0.0) / beta
-    return moved
+    return epsilon, np.maximum(delta, 0.0)
 
 
 def _estimate(shape: Shape, n: int, queries: int, failure: Fraction) -> Callable[[Floats], Floats]:
@@ -172,12 +178,11 @@ def _estimate(shape: Shape, n: int, queries: int, failure: Fraction) -> Callable
 
     def width(size: Floats) -> Floats:
         loss = 1 / (n * size)
-        if shape == "gaussian":
-            return worst * size + estimated_drift(np.sqrt(queries) * loss, beta)
-        # Many of them together are nearly Gaussian, with μ² = ε² each, and never worse than k·ε.
-        mu = np.sqrt(queries) * loss
-        pure = np.expm1(np.minimum(queries * loss, 50.0))
-        return worst * size + np.minimum(estimated_drift(mu, beta), pure)
+        moved = estimated_drift(np.sqrt(queries) * loss, beta)
+        if shape == "laplace":
+            # Many together are nearly Gaussian, with μ² = ε² each, and never worse than k·ε.
+            moved = np.minimum(moved, np.expm1(np.minimum(queries * loss, 50.0)))
+        return worst * size + moved
 
     return width
 
@@ -253,16 +258,10 @@ def quantile_of_largest(shape: Shape, queries: int, failure: Fraction) -> float:
     one = -math.expm1(math.log1p(-float(failure)) / queries)  # q(x), when P(X > x) = failure
     x = -float(ndtri(one / 2)) if shape == "gaussian" else -math.log(one)
     x = max(x, 0.0)
-    while not _is_rare(shape, queries, x, failure):
-        x = x * (1 + _NUDGE) + math.ulp(1.0)
+    with balls.precision(_BITS):  # until it is certain
+        while not 1 - (1 - _one(shape, balls.ball(Fraction(x)))) ** queries <= balls.ball(failure):
+            x = x * (1 + _NUDGE) + math.ulp(1.0)
     return x
-
-
-def _is_rare(shape: Shape, queries: int, x: float, failure: Fraction) -> bool:
-    """Whether P(X > x) ≤ failure is certain."""
-    with balls.precision(_BITS):
-        calm = (1 - _one(shape, balls.ball(Fraction(x)))) ** queries
-        return bool(1 - calm <= balls.ball(failure))
 
 
 def _one(shape: Shape, z: Any) -> Any:
@@ -287,15 +286,6 @@ def _one(shape: Shape, z: Any) -> Any:
 _ROOT = math.sqrt(2 * math.pi)
 
 
-class _Place(NamedTuple):
-    """Where the width is small: b/c is a share of the failure probability, δ/d the rest."""
-
-    sigma: float
-    share: float
-    epsilon: float
-    c: float
-
-
 def jung_width(noise: Noise, *, queries: int, failure: Fraction) -> float:
     """How far k answers with this Gaussian noise can be from the population's, all at once.
 
@@ -305,8 +295,7 @@ def jung_width(noise: Noise, *, queries: int, failure: Fraction) -> float:
     0.135
     """
     place = _best_place(np.array([float(noise.size)]), noise.n, queries, float(failure))
-    share, c = Fraction(place.share), Fraction(place.c)
-    epsilon = Fraction(place.epsilon)
+    _, share, epsilon, c = map(Fraction, place)
     delta = Fraction(noise.cap(queries).delta(epsilon))
     d = delta / ((1 - share) * failure)  # so that δ/d is the rest
     b = min(share * failure * c, Fraction(1, 2))
@@ -319,7 +308,7 @@ def jung_noise(n: int, *, queries: int, failure: Fraction) -> Noise:
     low, high = 1e-3 / n, 10.0
     for _ in range(3):
         grid = np.geomspace(low, high, 80)
-        best = _best_place(grid, n, queries, float(failure)).sigma
+        best, *_ = _best_place(grid, n, queries, float(failure))
         step = grid[1] / grid[0]
         low, high = best / step, best * step
     return Noise("gaussian", rounded_down(best), n)
@@ -338,22 +327,21 @@ def most_jung_noise(n: int, *, queries: int, failure: Fraction, error: Fraction)
     return Noise("gaussian", low, n)
 
 
-def _best_place(sigma: Floats, n: int, queries: int, beta: float) -> _Place:
-    """The best of a grid of σ and shares f, each with its best ε and c.
+def _best_place(sigma: Floats, n: int, queries: int, beta: float) -> list[float]:
+    """σ, f, ε and c: the best of a grid of σ and shares f, each with its best ε and c. Of the
+    failure probability, b/c is the share f, and δ/d the rest.
 
     With the union bound α = σ·q, b = 2k·Φ(−q), both have closed forms: setting derivatives to 0,
 
         ε = μ·(z − μ/2),  Φ(−z) = (1 − f)·β/2,      φ(q) = σ·f·β/(2k),  c = 2k·Φ(−q)/(f·β).
     """
-    from scipy.special import ndtr, ndtri
+    from scipy.special import ndtr
 
     s, f = np.meshgrid(sigma, np.linspace(0.05, 0.95, 37), indexing="ij")
-    mu = math.sqrt(queries) / (n * s)
-    epsilon = np.minimum(np.maximum(mu * (-ndtri((1 - f) * beta / 2) - mu / 2), 0.0), 50.0)
-    delta = ndtr(mu / 2 - epsilon / mu) - np.exp(epsilon) * ndtr(-epsilon / mu - mu / 2)
+    epsilon, delta = _best_epsilon(math.sqrt(queries) / (n * s), (1 - f) * beta / 2)
     density = np.minimum(_ROOT * s * f * beta / (2 * queries), 0.5)  # relative to the peak
     q = np.sqrt(-2 * np.log(density))
     c = 2 * queries * ndtr(-q) / (f * beta)
-    width = s * q + np.expm1(epsilon) + c + 2 * np.maximum(delta, 0.0) / ((1 - f) * beta)
+    width = s * q + np.expm1(epsilon) + c + 2 * delta / ((1 - f) * beta)
     at = np.unravel_index(int(np.argmin(width)), width.shape)
-    return _Place(float(s[at]), float(f[at]), float(epsilon[at]), float(c[at]))
+    return [float(found[at]) for found in (s, f, epsilon, c)]

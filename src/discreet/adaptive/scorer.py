@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from inspect import signature
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,7 +137,8 @@ class Scorer:
         def phi(rows: NDArray[Any]) -> Any:
             if not len(rows):  # estimators refuse an empty array
                 return np.zeros(0)
-            return np.asarray(self._score(estimator, _take(X, rows), y[rows]))
+            some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            return np.asarray(self._score(estimator, some, y[rows]))
 
         return phi
 
@@ -186,11 +187,7 @@ def _check_parameters(parameters: Mapping[str, Any], *, hits: int | None) -> Non
             )
 
 
-class _Predicts(Protocol):
-    def predict(self, X: Any) -> Any: ...
-
-
-def correct(estimator: _Predicts, X: Any, y: NDArray[Any]) -> Any:
+def correct(estimator: Any, X: Any, y: NDArray[Any]) -> Any:
     """1 where the prediction is right, 0 where it is not."""
     return np.asarray(estimator.predict(X)) == y
 
@@ -213,7 +210,3 @@ def _columns(X: Any) -> tuple[Any, ...] | None:
         return tuple(X.columns)
     shape = getattr(X, "shape", None)
     return None if shape is None else tuple(shape[1:])
-
-
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

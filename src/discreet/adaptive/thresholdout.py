@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -44,7 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.adaptive import validity as counting
-from discreet.adaptive.answer import Checked
+from discreet.adaptive.answer import Checked, rounded
 from discreet.adaptive.arguments import (
     percent,
     read_confidence,
@@ -138,7 +138,10 @@ class Thresholdout:
             raise InvalidArgument.of("hits", "at most queries", hits)
         goal = None if error is None else read_error(error)
         loss = None if epsilon is None else read_epsilon(epsilon)
-        limit = None if threshold is None else _read_threshold(threshold)
+        limit = None if threshold is None else non_negative(threshold, name="threshold")
+        if limit is not None and limit > 1:
+            expected = "from 0 to 1, as two shares are never further apart"
+            raise InvalidArgument.of("threshold", expected, threshold)
         self._private = read_flag(private, name="private")
         if error is not None and epsilon is not None:
             raise InvalidArgument.conflict("error", "given without epsilon")
@@ -172,7 +175,9 @@ class Thresholdout:
         if self.settings.width >= 1:
             raise _nothing(self.settings)
         if ledger is not None:
-            self._charge(ledger, create=create, dataset=dataset, analyst=analyst)
+            from discreet.adaptive.ledger_account import NamedAccount, charge_holdout
+
+            charge_holdout(self.settings, NamedAccount(ledger, create, dataset, analyst))
         self._counts = self.settings.by_counting < self.settings.by_privacy
         mechanism = self.settings.mechanism
         self._run = None if mechanism is None else mechanism.start()
@@ -180,21 +185,6 @@ class Thresholdout:
         self._process = os.getpid()
         self._error = self._stated()
         self._lock = threading.Lock()
-
-    def _charge(self, ledger: str | PathLike[str] | Ledger, **where: Any) -> None:
-        from discreet.adaptive.ledger_account import charge_holdout
-
-        assert self.settings.epsilon is not None
-        terms = self.settings.terms
-        told = {
-            "for": "a reusable holdout",
-            "mechanism": "SparseVector",
-            "epsilon": str(self.settings.epsilon),
-            "records": self._n,
-            "queries": terms.queries,
-            "hits": terms.hits,
-        }
-        charge_holdout(Pure(self.settings.epsilon), told=told, ledger=ledger, **where)
 
     @spelled
     def ask(
@@ -222,7 +212,7 @@ class Thresholdout:
                 self._error = self._stated()
         value = Fraction(target, self._n * UNIT)
         if lead is not None:
-            value = self._rounded(value + lead)
+            value = min(max(rounded(value + lead, self.settings.levels), Fraction(0)), Fraction(1))
         return Checked(float(value), error, float(self._confidence), lead is not None)
 
     def _lead(self, off: int) -> Fraction | None:
@@ -235,10 +225,6 @@ class Thresholdout:
             if gap is not None:  # the lead over the noisy threshold
                 return sign * (self.settings.threshold + Fraction(gap) / steps)
         return None
-
-    def _rounded(self, value: Fraction) -> Fraction:
-        levels = self.settings.levels
-        return Fraction(min(max(math.floor(value * levels + Fraction(1, 2)), 0), levels), levels)
 
     def _target(self, phi: Callable[[Any], Any], guess: Number | None, vectorized: bool) -> int:
         """What the holdout's sum is compared with: the training mean, in steps of that sum."""
@@ -345,14 +331,6 @@ class Thresholdout:
             f"Thresholdout(n={self._n:,}, error={self.error:.3g}, guarantee={self.guarantee!r}, "
             f"remaining={self.remaining:,}, remaining_hits={self.remaining_hits:,})"
         )
-
-
-def _read_threshold(threshold: Number) -> Fraction:
-    exact = non_negative(threshold, name="threshold")
-    if exact <= 1:
-        return exact
-    expected = "from 0 to 1, as two shares are never further apart"
-    raise InvalidArgument.of("threshold", expected, threshold)
 
 
 def _nothing(settings: Settings) -> Refused:
@@ -616,7 +594,7 @@ def choose(
 
     if epsilon is not None or not private:
         return settings(epsilon)
-    tried = [settings(epsilon) for epsilon in _epsilons()]
+    tried = [settings(Fraction(nice) * Fraction(10) ** i) for i in range(-4, 2) for nice in _NICE]
     if error is None:
         return min(tried, key=lambda one: one.by_privacy)
     reaching = (one for one in tried if one.width <= error)
@@ -639,12 +617,6 @@ def _threshold(terms: Terms, epsilon: Fraction | None) -> Fraction:
         tail = (b * b * math.exp(-w / b) - a * a * math.exp(-w / a)) / (2 * (b * b - a * a))
         low, high = (low, w) if tail <= terms.false_alarm / 4 else (w, high)
     return Fraction(min(1.0, terms.fluctuation + high / (terms.n * float(epsilon))))
-
-
-def _epsilons() -> Iterator[Fraction]:
-    for decade in range(-4, 2):
-        for nice in _NICE:
-            yield Fraction(nice) * Fraction(10) ** decade
 
 
 def _scales(hits: int) -> tuple[float, float]:

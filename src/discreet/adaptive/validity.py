@@ -178,10 +178,8 @@ def upper_end(mean: float, n: int, exponent: float) -> float:
     limit = exponent / n + _ROUNDING
     low, high = min(max(mean, 0.0), 1.0), 1.0
     while (middle := (low + high) / 2) not in (low, high):
-        if _relative_entropy(mean, middle) >= limit:
-            high = middle
-        else:
-            low = middle
+        enough = _relative_entropy(mean, middle) >= limit
+        low, high = (low, middle) if enough else (middle, high)
     return high
 
 
