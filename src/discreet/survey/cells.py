@@ -23,7 +23,8 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 _LARGEST: Final = 2**63
 _KINDS_OF_TEXT: Final = ("string", "large_string", "string_view", "binary", "large_binary")
-_BITS: Final = np.zeros(256, np.int8)  # what a byte means as a bit of a report
+_NO_BIT: Final = 2
+_BITS: Final = np.full(256, _NO_BIT, np.int8)  # what a byte means as a bit of a report
 _BITS[list(b"01-")] = [0, 1, -1]
 
 
@@ -77,9 +78,11 @@ def bits(column: Column, width: int) -> Cells:
     import pyarrow.compute as pc
 
     texts, missing, wrong = _texts(column)
-    fine = _matches(texts, "^[01-]*$") & (np.asarray(pc.binary_length(texts)) == width)
     values = np.zeros((len(texts), width), np.int8)
-    values[fine] = _BITS[_matrix(texts, fine, width)]
+    sized: Flags = np.asarray(pc.binary_length(texts)) == width
+    values[sized] = _BITS[_matrix(texts, sized, width)]
+    fine = sized & (values < _NO_BIT).all(axis=1)
+    values[~fine] = 0
     return Cells.of(values, missing, wrong | ~fine)
 
 
@@ -87,10 +90,16 @@ def ids(column: Column) -> Cells:
     """Read ids of 32 hex digits as two words of 64 bits each."""
     if isinstance(column, np.ndarray) and column.ndim == 2 and column.dtype == np.uint64:
         return Cells.of(column, False, False)  # as respond_many returns them
+    import pyarrow.compute as pc
+
     texts, missing, wrong = _texts(column)
-    fine = _matches(texts, "^[0-9a-fA-F]{32}$")
+    fine: Flags = np.asarray(pc.binary_length(texts)) == 32
+    try:
+        digits = unhexlify(_matrix(texts, fine, 32).tobytes())
+    except ValueError:  # some are not hexadecimal, which only this slow search finds
+        fine = _matches(texts, "^[0-9a-fA-F]{32}$")
+        digits = unhexlify(_matrix(texts, fine, 32).tobytes())
     values = np.zeros((len(texts), 2), np.uint64)
-    digits = unhexlify(_matrix(texts, fine, 32).tobytes())
     values[fine] = np.frombuffer(digits, ">u8").reshape(-1, 2)
     return Cells.of(values, missing, wrong | ~fine)
 
@@ -112,12 +121,13 @@ def _written_integers(column: Texts) -> Cells:
     import pyarrow.compute as pc
 
     texts, missing, _ = _texts(column)
-    short = _matches(texts, "^[0-9]{1,18}$")  # 10¹⁸ − 1 fits into 63 bits
-    wrong = ~short
+    digits = pc.ascii_is_decimal(texts.view(pa.string()))
+    short = pc.and_(digits, pc.less_equal(pc.binary_length(texts), 18))  # 10¹⁸ − 1 fits in 63 bits
+    wrong: Flags = ~short.to_numpy(zero_copy_only=False)
     if wrong.any():  # a negative or long number is a number, out of range
         wrong = ~_matches(texts, "^-?[0-9]+$")
         texts = pc.if_else(short, texts, b"-1")
-    numbers = texts.cast(pa.large_string()).cast(pa.int64())
+    numbers = texts.view(pa.string()).cast(pa.int64())
     return Cells.of(numbers.to_numpy(zero_copy_only=False), missing, wrong)
 
 
@@ -170,8 +180,8 @@ def _arrow_integers(column: Any) -> Cells:
 
 
 # -- texts -----------------------------------------------------------------------------------------
-# Digits, bits and ids are ASCII. In a list, a character beyond Latin-1 becomes a question mark, and
-# one within it a byte above 127: neither is a digit, so no foreign numeral slips through.
+# Digits, bits and ids are ASCII. In a list, another character becomes bytes above 127, and half of
+# one a question mark: neither is a digit, so no foreign numeral slips through.
 
 
 def _texts(column: Column) -> tuple[Any, Flags, Flags]:
@@ -186,7 +196,10 @@ def _texts(column: Column) -> tuple[Any, Flags, Flags]:
     if isinstance(column, np.ndarray):
         column = column.tolist()
     if isinstance(column, list):
-        texts = [c.encode("latin-1", "replace") if isinstance(c, str) else None for c in column]
+        try:
+            texts: list[bytes | None] = list(map(str.encode, column))  # mostly texts alone
+        except (TypeError, UnicodeEncodeError):
+            texts = [c.encode(errors="replace") if isinstance(c, str) else None for c in column]
         found = pa.array(texts, pa.large_binary())
         missing = _nulls(found)
         if found.null_count:
