@@ -22,6 +22,7 @@ from discreet.query.schema import Schema, Type
 from discreet.query.suggestions import CELL_INSTEAD
 
 Operand: TypeAlias = "Cell | Value"
+_CASE: Final = 'as in dp.case((row.age < 18, "child"), otherwise="adult")'
 
 
 class Row:
@@ -39,6 +40,29 @@ class Row:
 
     def __getitem__(self, name: str) -> Cell:
         return Cell(column(self._schema.field(name).name))
+
+
+def _unary(op: str, doc: str = "") -> Callable[[Cell], Cell]:
+    def method(self: Cell) -> Cell:
+        return self._with(op)
+
+    method.__doc__, method.__qualname__ = doc, f"Cell.{op}"
+    return method
+
+
+def _binary(op: str) -> Callable[[Cell, Operand], Cell]:
+    return lambda self, other: self._with(op, other)
+
+
+def _reflected(op: str) -> Callable[[Cell, Operand], Cell]:
+    return lambda self, other: Cell(Expression(op, (read_operand(other), self.expression)))
+
+
+def _refused(name: str) -> Any:
+    def operator(self: Cell, *others: object) -> Any:
+        raise _not_offered(name)
+
+    return operator
 
 
 class Cell:
@@ -61,87 +85,22 @@ class Cell:
         args = (self.expression, *(read_operand(other) for other in others))
         return Cell(Expression(op, args, value))
 
-    def _after(self, op: str, other: Operand) -> Cell:
-        return Cell(Expression(op, (read_operand(other), self.expression)))
-
     # -- comparison, boolean, arithmetic -----------------------------------------------------------
 
-    def __eq__(self, other: Operand) -> Cell:  # type: ignore[override]
-        return self._with("eq", other)
-
-    def __ne__(self, other: Operand) -> Cell:  # type: ignore[override]
-        return self._with("ne", other)
-
-    def __lt__(self, other: Operand) -> Cell:
-        return self._with("lt", other)
-
-    def __le__(self, other: Operand) -> Cell:
-        return self._with("le", other)
-
-    def __gt__(self, other: Operand) -> Cell:
-        return self._with("gt", other)
-
-    def __ge__(self, other: Operand) -> Cell:
-        return self._with("ge", other)
-
-    def __and__(self, other: Operand) -> Cell:
-        return self._with("and", other)
-
-    def __rand__(self, other: Operand) -> Cell:
-        return self._after("and", other)
-
-    def __or__(self, other: Operand) -> Cell:
-        return self._with("or", other)
-
-    def __ror__(self, other: Operand) -> Cell:
-        return self._after("or", other)
-
-    def __invert__(self) -> Cell:
-        return self._with("not")
-
-    def __add__(self, other: Operand) -> Cell:
-        return self._with("add", other)
-
-    def __radd__(self, other: Operand) -> Cell:
-        return self._after("add", other)
-
-    def __sub__(self, other: Operand) -> Cell:
-        return self._with("sub", other)
-
-    def __rsub__(self, other: Operand) -> Cell:
-        return self._after("sub", other)
-
-    def __mul__(self, other: Operand) -> Cell:
-        return self._with("mul", other)
-
-    def __rmul__(self, other: Operand) -> Cell:
-        return self._after("mul", other)
-
-    def __truediv__(self, other: Operand) -> Cell:
-        return self._with("div", other)
-
-    def __rtruediv__(self, other: Operand) -> Cell:
-        return self._after("div", other)
-
-    def __floordiv__(self, other: Operand) -> Cell:
-        return self._with("floordiv", other)
-
-    def __rfloordiv__(self, other: Operand) -> Cell:
-        return self._after("floordiv", other)
-
-    def __neg__(self) -> Cell:
-        return self._with("neg")
-
-    def __abs__(self) -> Cell:
-        return self._with("abs")
-
-    def abs(self) -> Cell:
-        """The absolute value."""
-        return self._with("abs")
-
-    def floor(self) -> Cell:
-        """The largest integer that is not above the value."""
-        return self._with("floor")
+    __eq__ = _binary("eq")  # type: ignore[assignment]
+    __ne__ = _binary("ne")  # type: ignore[assignment]
+    __lt__, __le__ = _binary("lt"), _binary("le")
+    __gt__, __ge__ = _binary("gt"), _binary("ge")
+    __and__, __rand__ = _binary("and"), _reflected("and")
+    __or__, __ror__ = _binary("or"), _reflected("or")
+    __add__, __radd__ = _binary("add"), _reflected("add")
+    __sub__, __rsub__ = _binary("sub"), _reflected("sub")
+    __mul__, __rmul__ = _binary("mul"), _reflected("mul")
+    __truediv__, __rtruediv__ = _binary("div"), _reflected("div")
+    __floordiv__, __rfloordiv__ = _binary("floordiv"), _reflected("floordiv")
+    __invert__, __neg__ = _unary("not"), _unary("neg")
+    __abs__ = abs = _unary("abs", "The absolute value.")
+    floor = _unary("floor", "The largest integer that is not above the value.")
 
     def clip(self, lower: Value, upper: Value) -> Cell:
         """The value clamped to [lower, upper]."""
@@ -149,9 +108,7 @@ class Cell:
 
     # -- null handling, casts, choice --------------------------------------------------------------
 
-    def is_null(self) -> Cell:
-        """Is it missing (null or NaN)?"""
-        return self._with("is_null")
+    is_null = _unary("is_null", "Is it missing (null or NaN)?")
 
     def is_not_null(self) -> Cell:
         """Is it present, that is, not missing?"""
@@ -172,21 +129,10 @@ class Cell:
 
     # -- text and dates ----------------------------------------------------------------------------
 
-    def lower(self) -> Cell:
-        """In lower case; only A to Z are changed."""
-        return self._with("lower")
-
-    def upper(self) -> Cell:
-        """In upper case; only a to z are changed."""
-        return self._with("upper")
-
-    def strip(self) -> Cell:
-        """Without spaces at both ends."""
-        return self._with("strip")
-
-    def length(self) -> Cell:
-        """The number of characters."""
-        return self._with("length")
+    lower = _unary("lower", "In lower case; only A to Z are changed.")
+    upper = _unary("upper", "In upper case; only a to z are changed.")
+    strip = _unary("strip", "Without spaces at both ends.")
+    length = _unary("length", "The number of characters.")
 
     def startswith(self, text: str) -> Cell:
         """Does it begin with this text?"""
@@ -211,25 +157,11 @@ class Cell:
         """This text followed by another."""
         return self._with("concat", other)
 
-    def year(self) -> Cell:
-        """The year of a date or timestamp."""
-        return self._with("year")
-
-    def month(self) -> Cell:
-        """The month, 1 to 12."""
-        return self._with("month")
-
-    def day(self) -> Cell:
-        """The day of the month."""
-        return self._with("day")
-
-    def weekday(self) -> Cell:
-        """The day of the week; Monday is 0."""
-        return self._with("weekday")
-
-    def hour(self) -> Cell:
-        """The hour of a timestamp, 0 to 23."""
-        return self._with("hour")
+    year = _unary("year", "The year of a date or timestamp.")
+    month = _unary("month", "The month, 1 to 12.")
+    day = _unary("day", "The day of the month.")
+    weekday = _unary("weekday", "The day of the week; Monday is 0.")
+    hour = _unary("hour", "The hour of a timestamp, 0 to 23.")
 
     # -- what is not offered -----------------------------------------------------------------------
 
@@ -240,12 +172,6 @@ class Cell:
             "a use as True or False",
             hint="write (row.a > 1) & (row.b < 2), with parentheses, also for 1 < row.a < 2",
         )
-
-    def _refused(name: str) -> Any:  # type: ignore[misc]  # noqa: N805
-        def operator(self: Cell, *others: object) -> Any:
-            raise _not_offered(name)
-
-        return operator
 
     __iter__ = _refused("iteration")
     __len__ = _refused("len")
@@ -264,7 +190,6 @@ class Cell:
     __str__ = _refused("str")
     __format__ = _refused("str")
     __contains__ = _refused("in")
-    del _refused
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -285,16 +210,11 @@ def case(*branches: tuple[Cell, Operand], otherwise: Operand) -> Cell:
     args: list[Expression] = []
     for branch in branches:
         if not isinstance(branch, tuple) or len(branch) != 2 or not isinstance(branch[0], Cell):
-            raise InvalidArgument.of_data(
-                "case",
-                "pairs of a condition and a value",
-                branch,
-                hint='as in dp.case((row.age < 18, "child"), otherwise="adult")',
-            )
+            expected = "pairs of a condition and a value"
+            raise InvalidArgument.of_data("case", expected, branch, hint=_CASE)
         args += [branch[0].expression, read_operand(branch[1])]
     if not args:
-        example = 'as in dp.case((row.age < 18, "child"), otherwise="adult")'
-        raise InvalidArgument("case", "at least one pair", "none", hint=example)
+        raise InvalidArgument("case", "at least one pair", "none", hint=_CASE)
     return Cell(Expression("case", (*args, read_operand(otherwise))))
 
 
