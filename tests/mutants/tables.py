@@ -18,8 +18,8 @@ TABLES = (
     Mutant(
         id="contribution-replace",
         file="query/contribution.py",
-        old="        l1 = self.total * (max(reach, 2 * largest) if several else reach)",
-        new="        l1 = self.total * reach",
+        old="            l1, l2 = max(l1, 2 * self.total * largest), ",
+        new="            l1, l2 = l1, ",
         kind="scale",
         harm="a person who is replaced leaves one ward and enters another: half is not covered",
         tests=(
@@ -30,8 +30,8 @@ TABLES = (
     Mutant(
         id="contribution-l2",
         file="query/contribution.py",
-        old="                l2=sqrt_up((full * self.rows**2 + rest**2) * largest**2),",
-        new="                l2=sqrt_up(self.total * largest**2),",
+        old="        square = full * self.rows**2 + rest**2",
+        new="        square = self.total",
         kind="scale",
         harm="five rows in one ward are hidden as if they were in five",
         tests=(

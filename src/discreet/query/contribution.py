@@ -98,28 +98,16 @@ class Contribution:
         >>> one.moves(largest=Fraction(1), reach=Fraction(1)).l1
         Fraction(15, 1)
         """
-        if self.relation is Relation.ADD_REMOVE:
-            # l1: every row at its largest; l2: as many as possible in one group, then the next
-            full, rest = divmod(self.total, self.rows)
-            return Sensitivity(
-                l0=self.touched,
-                linf=self.rows * largest,
-                l1=self.total * largest,
-                l2=sqrt_up((full * self.rows**2 + rest**2) * largest**2),
-            )
-        # Two people in the same cells: each cell moves by rows·reach. In different cells: twice as
-        # many move by rows·largest. If there is only one cell, only the first case can occur.
-        several = self.grouped or self.cells > 1
+        # l1: every row at its largest; l2: as many as possible in one group, then the next
         full, rest = divmod(self.total, self.rows)
         square = full * self.rows**2 + rest**2
-        same, apart = square * reach**2, 2 * square * largest**2
-        l1 = self.total * (max(reach, 2 * largest) if several else reach)
-        return Sensitivity(
-            l0=self.touched,
-            linf=self.rows * reach,
-            l1=l1,
-            l2=sqrt_up(max(same, apart) if several else same),
-        )
+        far = largest if self.relation is Relation.ADD_REMOVE else reach
+        l1, l2 = self.total * far, square * far**2
+        if self.relation is not Relation.ADD_REMOVE and (self.grouped or self.cells > 1):
+            # Two people in the same cells: each cell moves by rows·reach. In different cells: twice
+            # as many move by rows·largest. If there is only one cell, only the first can occur.
+            l1, l2 = max(l1, 2 * self.total * largest), max(l2, 2 * square * largest**2)
+        return Sensitivity(l0=self.touched, linf=self.rows * far, l1=l1, l2=sqrt_up(l2))
 
 
 def contribution_of(
