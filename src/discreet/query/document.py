@@ -52,7 +52,7 @@ def query_document(query: Query) -> Tree:
         "bound": None if limit is None else {f.name: getattr(limit, f.name) for f in fields(limit)},
         "contribution": {"groups": kept.groups, "rows": kept.rows, "total": kept.total},
         "group": _columns(query.group),
-        "keys": _keys(query.keys),
+        "keys": _keys(query.group, query.keys),
         "aggregates": [
             {"kind": one.kind, "name": name, **one.document} for name, one in query.aggregates
         ],
@@ -66,7 +66,7 @@ def contribution_document(grouped: Grouped, *, rows: bool, coverage: Fraction, m
         "kind": "rows in a group" if rows else "groups a person",
         **_table(grouped.table),
         "group": _columns(grouped.group),
-        "keys": _keys(grouped.keys),
+        "keys": _keys(grouped.group, grouped.keys),
         "coverage": str(coverage),
         "most": most,
     }
@@ -106,20 +106,21 @@ def _columns(columns: tuple[tuple[str, Typed], ...]) -> list[Tree]:
     return [{"name": name, "value": tree(value)} for name, value in columns]
 
 
-def _keys(keys: Keys | None) -> Tree | None:
+def _keys(group: tuple[tuple[str, Typed], ...], keys: Keys | None) -> Tree | None:
     if keys is None:
         return None
     if isinstance(keys, DiscoveredKeys):
         return {"discovered": True}
-    table = keys.table
-    few = len(keys) <= MOST_KEYS
-    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True)) if few else []
+    values = None
+    if len(keys) <= MOST_KEYS:
+        rows = zip(*(column.to_pylist() for column in keys.table.columns), strict=True)
+        values = [plain_value(row) for row in rows]
     return {
         "discovered": False,
         "count": len(keys),
-        "columns": columns_of(table),
-        "sha256": table_digest(table),
-        "values": [[plain_value(cell) for cell in row] for row in rows] if few else None,
+        "columns": [{"name": name, "type": str(value.type)} for name, value in group],
+        "sha256": keys.digest,
+        "values": values,
     }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from discreet.errors import Idiom, InvalidArgument, Phrase
 from discreet.lazy import cached_property
+from discreet.numeric.table_digest import table_digest
 from discreet.query.expressions import literal_type
 from discreet.query.limits import KEYS, TEXT, check, taken
 from discreet.query.public import PublicTable, arrow_type, copied, type_of
@@ -42,15 +43,9 @@ class ListedKeys:
         return int(self.table.num_rows)
 
     @cached_property
-    def digest(self) -> bytes:
+    def digest(self) -> str:
         """A hash of the whole list, by which two lists can be told apart."""
-        digest = hashlib.blake2b(str(self.table.schema).encode())
-        for column in self.table.columns:
-            for chunk in column.chunks:
-                digest.update(f"{len(chunk)},{chunk.offset}".encode())
-                for buffer in chunk.buffers():
-                    digest.update(b"" if buffer is None else memoryview(buffer))
-        return digest.digest()
+        return table_digest(self.table)
 
 
 @dataclass(frozen=True)
@@ -88,14 +83,10 @@ def read_keys(columns: tuple[str, ...], keys: Any, *, types: tuple[Type, ...]) -
         raise InvalidArgument.of("keys", "a list of keys", keys, hint=_HINT)
     else:
         lists = _from_list(columns, keys)
-    arrays = []
-    for values, kind, name in zip(lists, types, columns, strict=True):
-        try:
-            arrays.append(_array(values, kind, name))
-        except (pa.ArrowException, OverflowError, TypeError, UnicodeError):
-            arrays = []  # refused below, in a message that quotes no key
-            break
-    if not arrays:
+    arrays = None
+    with contextlib.suppress(pa.ArrowException, OverflowError, TypeError, UnicodeError):
+        arrays = [*map(_array, lists, types, columns)]
+    if arrays is None:  # in a message that quotes no key
         raise InvalidArgument(
             "keys",
             "a list of booleans, integers of 64 bits, texts or dates",
@@ -155,12 +146,12 @@ def _crossed(columns: tuple[str, ...], keys: Mapping[str, Iterable[Any]]) -> lis
             f"lists for {', '.join(map(str, keys))}",
         )
     lists = [_listed(keys[name]) for name in columns]
-    check(math.prod(map(len, lists)), KEYS, name="keys", what="keys, crossed", hint=_FEWER)
-    crossed: list[list[Any]] = [[] for _ in columns]
+    sizes = [len(values) for values in lists]
+    check(math.prod(sizes), KEYS, name="keys", what="keys, crossed", hint=_FEWER)
+    crossed = []
     for i, values in enumerate(lists):  # the last column varies fastest
-        after = math.prod(map(len, lists[i + 1 :]))
-        before = math.prod(map(len, lists[:i]))
-        crossed[i] = [value for value in values for _ in range(after)] * before
+        after, before = math.prod(sizes[i + 1 :]), math.prod(sizes[:i])
+        crossed.append([value for value in values for _ in range(after)] * before)
     return crossed
 
 
@@ -210,11 +201,7 @@ def _array(values: Any, kind: Type, name: str) -> pa.Array:
             hint=_AS_KEYS.get(kind, "")
             or f'or cast it first: .mutate({name}=lambda row: row.{name}.cast("{found}"))',
         )
-    return array.cast(arrow_type(found if kind is Type.RAW and len(array) else _own(kind)))
-
-
-def _own(kind: Type) -> Type:
-    return Type.TEXT if kind is Type.RAW else kind
+    return array.cast(arrow_type(found if kind is Type.RAW and len(array) else kind))
 
 
 def _from_values(values: list[Any], name: str) -> pa.Array:
@@ -253,12 +240,9 @@ def _check(table: Any) -> None:
         if type_of(column.type) is Type.TEXT:
             longest = pc.max(pc.utf8_length(column)).as_py()
             check(longest, TEXT, name="keys", what="characters each", hint="use shorter keys")
-    distinct = (
-        len(table.column(0).unique())
-        if table.num_columns == 1
-        else table.group_by(table.column_names).aggregate([]).num_rows
-    )
-    if distinct != table.num_rows:
+    one = table.num_columns == 1  # which is faster
+    groups = table.column(0).unique() if one else table.group_by(table.column_names).aggregate([])
+    if len(groups) != table.num_rows:
         raise InvalidArgument("keys", "distinct", "a list with a key twice", hint="list each once")
 
 
