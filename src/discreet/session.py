@@ -817,7 +817,7 @@ def noisy_values(plan: Plan, columns: Mapping[Measure, Any]) -> dict[Part, Any]:
     question = query_document(plan.query)  # so that a question that depends on data is noticed
     for part, one in plan.bought.items():
         if not isinstance(one, Finder):  # recorded when the keys were found
-            exact, noise = one.reached(columns), one.mechanism
+            exact, noise = one.part.exact(columns), one.mechanism
             recorder.reached(
                 part.words, exact, sensitivity=one.declared, noise=noise, question=question
             )

@@ -344,7 +344,7 @@ def _people(answer: Exact) -> dict[Any, int]:
 
 def _reached(one: AddedNoise | Chooser[Any], columns: Columns) -> Any:
     """The integers that a mechanism is given."""
-    return _whole(one.reached(columns))
+    return _whole(one.part.exact(columns))
 
 
 def _whole(values: Any) -> Any:

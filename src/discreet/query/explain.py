@@ -43,8 +43,7 @@ class Explanation:
         yield from self.sentences
         yield from self.warnings
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
 
 def explain(plan: Plan, *, account: tuple[str, ...] = ()) -> Explanation:
@@ -60,11 +59,8 @@ def explain(plan: Plan, *, account: tuple[str, ...] = ()) -> Explanation:
         *_errors(plan),
         *account,
     ]
-    return Explanation(
-        tuple(sentence for sentence in sentences if sentence),
-        tuple(warnings_for(plan)),
-        tuple(plan.expected(SIZES[0])),
-    )
+    told = tuple(filter(None, sentences))
+    return Explanation(told, tuple(warnings_for(plan)), tuple(plan.expected(SIZES[0])))
 
 
 def _joins(plan: Plan) -> list[str]:
@@ -83,12 +79,10 @@ def _contribution(plan: Plan) -> str:
     if unit is None:
         own = "No unit is named, so each row counts as a person of its own"
         return f"{own}, and is in one group." if query.group else f"{own}."
-    one = query.contribution
-    if limit is not None and limit.max_rows is not None:
-        rows = f"{one.total:,} row{'s' * (one.total > 1)}"
-        return f"Kept of each {unit}: at most {rows}, chosen at random."
-    rows = f"{one.rows:,} row{'s' * (one.rows > 1)}"
-    if not query.group:
+    one, in_all = query.contribution, limit is not None and limit.max_rows is not None
+    most = one.total if in_all else one.rows
+    rows = f"{most:,} row{'s' * (most > 1)}"
+    if in_all or not query.group:
         return f"Kept of each {unit}: at most {rows}, chosen at random."
     groups = f"{one.groups:,} group{'s' * (one.groups > 1)}"
     return f"Kept of each {unit}: at most {groups}, and {rows} in each, chosen at random."
@@ -116,15 +110,13 @@ def _groups(plan: Plan) -> str:
 
 
 def _part(one: Purchase) -> str:
-    share = _share(one.share)
+    share = "all of the spend" if one.share == 1 else f"{one.share} of the spend"
     match one:
         case AddedNoise(part=part, mechanism=mechanism, sensitivity=moved):
             step = float(part.step)
-            norm, size, law = (
-                ("l1", moved.l1, "Laplace noise of scale")
-                if one.noise == "laplace"
-                else ("l2", moved.l2, "Gaussian noise of σ")
-            )
+            norm, size, law = "l1", moved.l1, "Laplace noise of scale"
+            if one.noise == "gaussian":
+                norm, size, law = "l2", moved.l2, "Gaussian noise of σ"
             return (
                 f"Bought: {part.words}, with {share}. One person moves them by at most "
                 f"{short(float(size) * step)} ({norm}), so each gets {law} "
@@ -152,10 +144,6 @@ def _apart(part: Part) -> str:
         f" {part.value.words} may be missing, so it has a count of its own; it would share the "
         "count of rows after where(...is_not_null()) or fill_null."
     )
-
-
-def _share(share: Fraction) -> str:
-    return "all of the spend" if share == 1 else f"{share} of the spend"
 
 
 def _kind(plan: Plan) -> list[str]:
@@ -206,12 +194,13 @@ def warnings_for(plan: Plan) -> Iterator[str]:
                 "of them: ask for fewer quantiles at once, wider steps or a larger spend."
             )
             break
-    wide = [e for e in plan.expected(1_000) if e.by_size and _useless(plan, e.name, e.error)]
-    for expected in wide:
-        yield (
-            f"the error of {expected.name} in a group of 1,000 rows is as wide as its bounds: "
-            "use narrower bounds, coarser groups, fewer columns or a larger spend."
-        )
+    for expected in plan.expected(1_000):
+        bounds = getattr(dict(plan.query.aggregates).get(expected.name), "bounds", None)
+        if expected.by_size and bounds and expected.error >= float(bounds[1] - bounds[0]) / 2:
+            yield (
+                f"the error of {expected.name} in a group of 1,000 rows is as wide as its bounds: "
+                "use narrower bounds, coarser groups, fewer columns or a larger spend."
+            )
 
 
 def _swamped(plan: Plan, one: AddedNoise) -> str:
@@ -247,12 +236,3 @@ def _selection(plan: Plan, one: AddedNoise, keys: int) -> str:
         f"to ask which of the {keys:,} groups is largest (top_k) instead of {keys:,} counts: for "
         f"the same spend it is within {short(chosen.error(candidates=keys))} rows of the best"
     )
-
-
-def _useless(plan: Plan, name: str, error: float) -> bool:
-    bounds = [
-        aggregate.bounds
-        for asked, aggregate in plan.query.aggregates
-        if asked == name and hasattr(aggregate, "bounds")
-    ]
-    return any(error >= float(upper - lower) / 2 for lower, upper in bounds)

@@ -94,7 +94,7 @@ class Plan:
     def draw(self, columns: Mapping[Measure, Any]) -> dict[Part, Any]:
         """Draw noise for every part: takes exact integers, returns noisy ones and choices."""
         return {
-            part: one.release(one.reached(columns))
+            part: one.release(one.part.exact(columns))
             for part, one in self.bought.items()
             if not isinstance(one, Finder)
         }
@@ -157,10 +157,7 @@ def make_plan(query: Query, spend: Spend, *, account: Filter | None = None) -> P
         _check_pure(spend, weights, account.limit)
     total = sum(weights.values())
     shares = {part: weight / total for part, weight in weights.items()}
-    plans = [
-        Plan(query, bought, money, reason, account)
-        for money, bought, reason in _candidates(query, spend, shares, account)
-    ]
+    plans = _candidates(query, spend, shares, account)
     if len(plans) > 1:
         plans.sort(key=lambda plan: (not plan.fits, plan.score))
     return replace(plans[0], reason=_reason(plans))
@@ -182,13 +179,17 @@ def _counted(values: list[Typed | None]) -> dict[Typed | None, Part]:
 
 def _candidates(
     query: Query, spend: Spend, shares: dict[Part, Fraction], account: Filter | None
-) -> list[tuple[Spend, dict[Part, Purchase], str]]:
-    bought = _buy_all(query, spend, shares, spend.delta)
-    if spend.kind != "epsilon":
-        return [(spend, bought, f"for a spend in {spend.symbol} its error is the smaller one")]
+) -> list[Plan]:
     pure = account is not None and not account.limit.gaussian
-    plain = (spend, bought, _only_laplace(spend, pure=pure))
-    if spend.delta is None or pure or not any(isinstance(part, Additive) for part in shares):
+    if spend.kind != "epsilon":
+        reason = f"for a spend in {spend.symbol} its error is the smaller one"
+    elif pure and spend.delta is not None:
+        reason = "this account is pure, and Gaussian noise needs a delta"
+    else:
+        reason = "a spend in ε alone is a pure promise, which Gaussian noise never gives"
+    plain = Plan(query, _buy_all(query, spend, shares, spend.delta), spend, reason, account)
+    added = any(isinstance(part, Additive) for part in shares)
+    if spend.kind != "epsilon" or spend.delta is None or pure or not added:
         return [plain]
     # Gaussian noise: discovery takes its share of ε and half of δ; the other parts take the largest
     # μ that keeps to what is left. On an account in ρ it is the largest ρ, and half of δ is set
@@ -202,7 +203,7 @@ def _candidates(
     if finds:
         found = buy(Discovery(), spend, share=finds, contribution=query.contribution, delta=delta)
         bought = {**bought, Discovery(): found}
-    return [plain, (gaussian, bought, "")]
+    return [plain, Plan(query, bought, gaussian, "", account)]
 
 
 def _buy_all(
@@ -212,12 +213,6 @@ def _buy_all(
         part: buy(part, money, share=share, contribution=query.contribution, delta=delta)
         for part, share in shares.items()
     }
-
-
-def _only_laplace(spend: Spend, *, pure: bool) -> str:
-    if pure and spend.delta is not None:
-        return "this account is pure, and Gaussian noise needs a delta"
-    return "a spend in ε alone is a pure promise, which Gaussian noise never gives"
 
 
 def _reason(plans: list[Plan]) -> str:

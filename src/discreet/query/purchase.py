@@ -89,7 +89,6 @@ class Spend:
 
     @property
     def symbol(self) -> str:
-        """The letter of its notion."""
         return _SYMBOLS[self.kind]
 
     @property
@@ -151,21 +150,13 @@ def gaussian_share(epsilon: Fraction, delta: Fraction, *, in_rho: bool) -> Spend
 
 
 class ChoiceMechanism(Protocol):
-    """What makes a choice."""
+    """What makes a choice, of candidates by their indices: the ε and the promise are of one."""
 
     @property
-    def epsilon(self) -> Fraction:
-        """The ε of one choice."""
-        ...
-
+    def epsilon(self) -> Fraction: ...
     @property
-    def guarantee(self) -> Guarantee:
-        """What one choice promises."""
-        ...
-
-    def release(self, counts: Any, /) -> Any:
-        """The indices of the candidates that are chosen."""
-        ...
+    def guarantee(self) -> Guarantee: ...
+    def release(self, counts: Any, /) -> Any: ...
 
 
 M = TypeVar("M", bound=ChoiceMechanism)
@@ -207,6 +198,10 @@ class ChoicePart(ABC, Generic[M]):
         """What the engine counts."""
         return (self.bins,)
 
+    def exact(self, columns: Mapping[Measure, Any]) -> Any:
+        """The exact counts that reach the mechanism."""
+        return columns[self.bins]
+
 
 @dataclass(frozen=True)
 class Discovery:
@@ -245,7 +240,6 @@ class AddedNoise:
 
     @property
     def noise(self) -> Literal["laplace", "gaussian"]:
-        """Which kind of noise it is."""
         return "laplace" if isinstance(self.mechanism, Laplace) else "gaussian"
 
     @property
@@ -272,12 +266,11 @@ class AddedNoise:
     def document(self) -> Tree:
         """Noise, sensitivity and promise. Scale, σ and sensitivity are in steps of the grid that
         a number is released on; from them alone the promise can be computed again."""
-        moved = self.sensitivity
-        sizes = {"l0": moved.l0, "linf": moved.linf, "l1": moved.l1, "l2": moved.l2}
+        norms = ("l0", "linf", "l1", "l2")
         return {
             "mechanism": self.noise,
             "scale" if self.noise == "laplace" else "sigma": str(self._size),
-            "sensitivity": {norm: str(size) for norm, size in sizes.items()},
+            "sensitivity": {norm: str(getattr(self.sensitivity, norm)) for norm in norms},
             "step": str(self.part.step),
             "part": self.part.document,
             **promise(self.guarantee),
@@ -305,10 +298,6 @@ class AddedNoise:
         drawn = self.mechanism.release(np.zeros(exact.shape, np.int64))
         return exact.astype(object) + drawn.astype(object)
 
-    def reached(self, columns: Mapping[Measure, Any]) -> Any:
-        """The exact integers that reach the mechanism."""
-        return self.part.exact(columns)
-
 
 @dataclass(frozen=True)
 class Chooser(Generic[M]):
@@ -321,7 +310,6 @@ class Chooser(Generic[M]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """What one person is promised for this part, all groups together."""
         return self.mechanism.guarantee.repeat(self.times)
 
     def errors(self, heaviest: int = 1) -> Any:
@@ -339,17 +327,12 @@ class Chooser(Generic[M]):
 
     @property
     def declared(self) -> Moves:
-        """How far one person may move what reaches the mechanism, as declared to it."""
         return self.part.declared(self.mechanism, self.times)
 
     def release(self, exact: Any) -> Any:
         """For each group, the indices of the candidates that were chosen."""
         rows = [self.mechanism.release(row) for row in exact]
         return np.array(rows, np.int64).reshape(-1, self.part.width)
-
-    def reached(self, columns: Mapping[Measure, Any]) -> Any:
-        """The exact counts that reach the mechanism."""
-        return columns[self.part.bins]
 
 
 @dataclass(frozen=True)
@@ -362,7 +345,6 @@ class Finder:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one person is promised for this part."""
         return self.mechanism.guarantee
 
     @property
@@ -379,7 +361,6 @@ class Finder:
 
     @property
     def declared(self) -> Moves:
-        """How far one person may move what reaches the mechanism, as declared to it."""
         return {"linf": Fraction(1), "l0": self.mechanism.max_groups}
 
 
@@ -413,9 +394,8 @@ def buy(
                 )
             groups = contribution.groups * contribution.relation.add_remove_steps
             epsilon = money.share(share).pure
-            return Finder(
-                part, KeyThreshold(epsilon=epsilon, delta=delta, max_groups=groups), share
-            )
+            finds = KeyThreshold(epsilon=epsilon, delta=delta, max_groups=groups)
+            return Finder(part, finds, share)
         case ChoicePart():
             times = contribution.choices
             each = money.share(share, among=times)
