@@ -13,7 +13,6 @@ From the bottom up:
 - `measures`: what an engine computes for each group, and how far one person moves it
 - `request`: what a plan asks of an engine, and what comes back
 - `purchase`: what an analyst spends, the parts of a plan, and the mechanisms bought for them
-- `numerals`: numbers and lists in sentences
 - `aggregates`: what can be asked of each group, one file per aggregate
 - `table`: builds a question from a table, its steps, groups and aggregates
 - `plan`: from a question and a spend to mechanisms

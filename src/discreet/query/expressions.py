@@ -8,6 +8,7 @@ values, zero divisors, huge numbers and text that is not a number is written in 
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -407,24 +408,18 @@ def _boolean(expression: Expression, args: tuple[Typed, ...]) -> Typed:
 
 def _arithmetic(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     numbers = _numbers(expression, args)
-    whole = all(arg.type is _INTEGER for arg in numbers)
-    if not whole:
-        numbers = tuple(as_type(arg, _REAL) for arg in numbers)
-    return _make(expression, numbers, _INTEGER if whole else _REAL)
+    if all(arg.type is _INTEGER for arg in numbers):
+        return _make(expression, numbers, _INTEGER)
+    return _make(expression, _reals(expression, args), _REAL)
 
 
 def _quotient(expression: Expression, args: tuple[Typed, ...]) -> Typed:
-    numbers = tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
+    numbers = _reals(expression, args)
     divisor = numbers[1]
     # A smaller literal may count as 0 (see SMALLEST_REAL), in particular in a long product.
     safe = isinstance(divisor.value, float) and abs(divisor.value) >= 1
     kind = _REAL if expression.op == "div" else _INTEGER
     return Typed(expression.op, numbers, None, kind, numbers[0].nullable or not safe)
-
-
-def _floor(expression: Expression, args: tuple[Typed, ...]) -> Typed:
-    numbers = tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
-    return _make(expression, numbers, _INTEGER)
 
 
 def _clip(expression: Expression, args: tuple[Typed, ...]) -> Typed:
@@ -441,17 +436,9 @@ def _clip(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     return Typed("clip", (number,), limits, number.type, number.nullable)
 
 
-def _is_null(expression: Expression, args: tuple[Typed, ...]) -> Typed:
-    return Typed("is_null", args, None, _BOOLEAN, False)
-
-
 def _fill_null(expression: Expression, args: tuple[Typed, ...]) -> Typed:
     value, filler = _alike(expression, args)
     return Typed("fill_null", (value, filler), None, value.type, filler.nullable)
-
-
-def _cast(expression: Expression, args: tuple[Typed, ...]) -> Typed:
-    return as_type(args[0], Type.parse(cast(Type, expression.value)))
 
 
 def _text_to(kind: Type) -> Callable[[Expression, tuple[Typed, ...]], Typed]:
@@ -507,11 +494,11 @@ _RULES: Final[dict[str, Callable[[Expression, tuple[Typed, ...]], Typed]]] = {
     **dict.fromkeys(("startswith", "endswith", "contains"), _text_to(_BOOLEAN)),
     **dict.fromkeys(("year", "month", "day", "weekday", "hour"), _date_part),
     "length": _text_to(_INTEGER),
-    "floor": _floor,
+    "floor": lambda floor, args: _make(floor, _reals(floor, args), _INTEGER),
     "clip": _clip,
-    "is_null": _is_null,
+    "is_null": lambda _, args: Typed("is_null", args, None, _BOOLEAN, False),
     "fill_null": _fill_null,
-    "cast": _cast,
+    "cast": lambda given, args: as_type(args[0], Type.parse(cast(Type, given.value))),
     "is_in": _is_in,
     "case": _case,
 }
@@ -530,6 +517,10 @@ def _numbers(expression: Expression, args: tuple[Typed, ...]) -> tuple[Typed, ..
     if any(not arg.type.is_number for arg in read):
         raise _misfit(expression, "numbers", args)
     return read
+
+
+def _reals(expression: Expression, args: tuple[Typed, ...]) -> tuple[Typed, ...]:
+    return tuple(as_type(arg, _REAL) for arg in _numbers(expression, args))
 
 
 def _alike(expression: Expression, args: tuple[Typed, ...]) -> tuple[Typed, ...]:
@@ -559,12 +550,8 @@ def _literal_as(value: Typed, kind: Type, argument: str) -> Typed:
         case int() as number, Type.REAL if not isinstance(number, bool):
             return Typed("literal", (), float(number), kind, False)
         case str() as text, Type.DATE:
-            try:
-                day = datetime.date.fromisoformat(text)
-            except ValueError:
-                pass
-            else:
-                return Typed("literal", (), day, kind, False)
+            with contextlib.suppress(ValueError):
+                return Typed("literal", (), datetime.date.fromisoformat(text), kind, False)
     raise InvalidArgument.of(
         argument,
         f"a literal of type {kind}",
@@ -612,14 +599,12 @@ def plain_value(value: object) -> Any:
     match value:
         case Typed():
             return tree(value)
-        case Enum():
+        case Enum() | Fraction():
             return str(value)
         case None | bool() | int() | str():
             return value
         case float():
             return repr(value)
-        case Fraction():
-            return str(value)
         case datetime.date():  # moments are dates too
             return value.isoformat()
         case tuple() | list():

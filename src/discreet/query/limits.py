@@ -45,7 +45,8 @@ several into one mutate
     """
     if size > most:
         given = f"{size:,}" if size < 10**18 else "more than 10^18"
-        raise _too_large(name, f"of at most {most:,} {what}", given, hint)
+        expected = f"of at most {most:,} {what}"
+        raise InvalidArgument(name, expected, given, hint=hint, code="too-large")
 
 
 def taken(values: Iterable[Any], most: int, *, name: str, what: str, hint: str) -> tuple[Any, ...]:
@@ -60,9 +61,6 @@ wider
     first = tuple(islice(values, most + 1))  # whatever length it claims to have
     if len(first) > most:
         given = f"{len(values):,}" if type(values) in (list, tuple) else "more"  # type: ignore
-        raise _too_large(name, f"of at most {most:,} {what}", given, hint)
+        expected = f"of at most {most:,} {what}"
+        raise InvalidArgument(name, expected, given, hint=hint, code="too-large")
     return first
-
-
-def _too_large(name: str, expected: str, given: str, hint: str) -> InvalidArgument:
-    return InvalidArgument(name, expected, given, hint=hint, code="too-large")

@@ -77,7 +77,6 @@ class Present(Additive):
 
     @property
     def words(self) -> str:
-        """What a plan calls it."""
         return f"rows with {self.value.words}"
 
 
@@ -92,12 +91,10 @@ class PresenceCounts(Additive):
 
     @property
     def words(self) -> str:
-        """What a plan calls it."""
         return f"rows with and without {self.value.words}"
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """What the engine counts."""
         return (AllRows(), Present(self.value))
 
     def exact(self, columns: Mapping[Measure, Any]) -> Any:
@@ -132,12 +129,10 @@ class Total(Additive):
 
     @property
     def words(self) -> str:
-        """What a plan calls it."""
         return f"sum of {'squares of ' * self.squared}{self.value.words}"
 
     @property
     def kind(self) -> str:
-        """What documents call it."""
         return "sum of squares" if self.squared else "sum"
 
     @property
@@ -148,7 +143,6 @@ class Total(Additive):
 
     @property
     def step(self) -> Fraction:  # type: ignore[override]
-        """The size of one step."""
         return self.grid.step**2 * 2**self.shift if self.squared else self.grid.step
 
     @property
@@ -209,12 +203,10 @@ class Bins(Additive):
 
     @property
     def words(self) -> str:
-        """What a plan calls it."""
         return f"rows in {self.size} bins of {self.value.words}"
 
     @property
     def document(self) -> Tree:
-        """What a document says is counted."""
         return {**super().document, "bins": self.size}
 
 
@@ -230,7 +222,6 @@ class GridBins(Bins):
 
     @property
     def size(self) -> int:
-        """The number of bins."""
         return self.grid.upper - self.grid.lower + 1
 
 
@@ -243,7 +234,6 @@ class EdgeBins(Bins):
 
     @property
     def size(self) -> int:
-        """The number of bins."""
         return len(self.edges) - 1
 
 
@@ -256,7 +246,6 @@ class CategoryBins(Bins):
 
     @property
     def size(self) -> int:
-        """The number of bins."""
         return len(self.values)
 
 
@@ -333,7 +322,7 @@ def choose_grid(bounds: tuple[Fraction, Fraction], *, whole: bool, centred: bool
     size = max(abs(lower - middle), abs(upper - middle))
     # Doubles have 53 bits: the ends themselves must be exact ones.
     farthest = max(abs(lower), abs(upper))
-    exponent = min(FINE_BITS - _log2_up(size), 51 - _log2_up(farthest), SMALLEST_EXPONENT)
+    exponent = min(FINE_BITS - log2_up(size), 51 - log2_up(farthest), SMALLEST_EXPONENT)
     if whole:
         # Whole numbers need no finer grid than the integers, or halves if the middle is one.
         exponent = min(exponent, 1 if (middle.denominator == 2 and centred) else 0)
@@ -349,7 +338,7 @@ def choose_grid(bounds: tuple[Fraction, Fraction], *, whole: bool, centred: bool
     return Grid(exponent, low, high, (low + high) // 2 if centred else 0)
 
 
-def _log2_up(size: Fraction) -> int:
+def log2_up(size: Fraction) -> int:
     """The least integer m with size ≤ 2^m."""
     bits = size.numerator.bit_length() - size.denominator.bit_length()
     return bits if size <= Fraction(2) ** bits else bits + 1

@@ -21,8 +21,6 @@ from discreet.query.schema import Schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from discreet.query.public import PublicTable
-
 
 # -- what is done to each row before anything is counted -------------------------------------------
 
@@ -68,22 +66,15 @@ _FEWER: Final = "ask several smaller questions"
 
 def check_steps(steps: tuple[Step, ...], *columns: object) -> None:
     """Refuse a question with too many steps, or with too much in its steps and `columns`."""
-    values = [column for column in columns if isinstance(column, Typed)]
-    made = joins = 0
-    for step in steps:
-        match step:
-            case Where(condition):
-                values.append(condition)
-            case Mutate(pairs) | Select(pairs):
-                made += len(pairs)
-                values += (value for _, value in pairs)
-            case Join():
-                joins += 1
+    tests = [step.condition for step in steps if isinstance(step, Where)]
+    made = [one for step in steps if isinstance(step, Mutate | Select) for _, one in step.columns]
+    asked = [column for column in columns if isinstance(column, Typed)]
+    joins = sum(isinstance(step, Join) for step in steps)
     check(len(steps), STEPS, name="a question", what="steps", hint=_FEWER)
     check(joins, JOINS, name="a question", what="joins", hint="join the public tables first")
-    check(made, MADE, name="a question", what="columns in its steps", hint=_FEWER)
-    what = "operations, columns and literals in its expressions"
-    check(sum(map(_size, values)), NODES, name="a question", what=what, hint=_FEWER)
+    check(len(made), MADE, name="a question", what="columns in its steps", hint=_FEWER)
+    size, what = sum(map(_size, [*tests, *made, *asked])), "operations, columns and literals"
+    check(size, NODES, name="a question", what=f"{what} in its expressions", hint=_FEWER)
 
 
 def _size(value: Typed) -> int:
@@ -125,29 +116,23 @@ class TableSource(Protocol):
     @property
     def schema(self) -> Schema:
         """The columns, from metadata alone."""
-        ...
 
     @property
     def name(self) -> str:
         """What to call it: never a value from it."""
-        ...
 
     def check(self, request: Request, most: int | None = None) -> None:
         """Refuse (InvalidArgument) what the engine cannot answer in `measure` or, if `most` is
         given, in `spread`. Touches no data."""
-        ...
 
     def measure(self, request: Request) -> Exact:
         """Compute the answer. If the engine fails, raises EngineError, which quotes no data."""
-        ...
 
     def spread(self, request: Request, most: int) -> tuple[Any, Any]:
         """Count people by how many groups they are in, and by the most rows they have in a group.
 
         Two arrays of `most` integers, for 1, 2, ... and `most` or more. No bound is applied.
         """
-        ...
 
     def holds(self, public: PublicTable) -> bool:
         """Is the table that was declared public really this source, under whatever name?"""
-        ...

@@ -135,13 +135,8 @@ class Table:
         then such a name is refused.
         """
         public = self._public(table, name="table")
-        check(
-            public.table.num_rows,
-            PUBLIC,
-            name="table",
-            what="rows",
-            hint="keep those that are used",
-        )
+        rows, hint = public.table.num_rows, "keep those that are used"
+        check(rows, PUBLIC, name="table", what="rows", hint=hint)
         join, schema = public_join(
             self.schema, public, on, suffix, unit=self.unit.column, steps=self.steps
         )
@@ -215,18 +210,11 @@ class Table:
         ]
         for name, value in zip(names, values, strict=True):
             check_key_type(value.type, name)
-        keys = self._listed(keys)
-        read = read_keys(names, keys, types=tuple(value.type for value in values))
-        kinds = (
-            key_types(read)
-            if isinstance(read, ListedKeys)
-            else tuple(Type.TEXT if v.type is Type.RAW else v.type for v in values)
-        )
-        group = tuple(
-            (name, as_type(value, kind))
-            for name, value, kind in zip(names, values, kinds, strict=True)
-        )
-        return Grouped(self, group, read)
+        read = read_keys(names, self._listed(keys), types=tuple(value.type for value in values))
+        kinds: list[Type] = [Type.TEXT if v.type is Type.RAW else v.type for v in values]
+        if isinstance(read, ListedKeys):
+            kinds = list(key_types(read))
+        return Grouped(self, tuple(zip(names, map(as_type, values, kinds), strict=True)), read)
 
     @spelled
     def agg(self, /, **aggregates: Aggregate) -> Query:
@@ -237,14 +225,12 @@ class Table:
         """Keys as a list, a dict of lists, or an Arrow table; "discover" as it is."""
         if isinstance(keys, set | frozenset):
             return sorted(keys, key=lambda key: (type(key).__name__, key))
-        if isinstance(keys, Mapping | range | list | tuple):
-            return keys
-        if isinstance(keys, str) and keys == "discover":
-            return keys
+        if isinstance(keys, str | bytes):
+            return keys if keys == "discover" else self._public(keys, name="keys")
         plain = type(keys).__module__ in ("numpy", "builtins") and isinstance(keys, Iterable)
-        return (
-            keys if plain and not isinstance(keys, str | bytes) else self._public(keys, name="keys")
-        )
+        if plain or isinstance(keys, Mapping | list | tuple):
+            return keys
+        return self._public(keys, name="keys")
 
     def _then(self, step: Step, schema: Schema) -> Table:
         """The table with one more step, unless that is too many."""

@@ -64,29 +64,15 @@ class Expected:
 
 
 class Asked(Protocol):
-    """What follows an option on the command line: a column, and parts between colons."""
+    """What follows an option on the command line: a column, its type, and parts between colons."""
 
     @property
-    def column(self) -> str:
-        """The column's name."""
-        ...
-
+    def column(self) -> str: ...
     @property
-    def kind(self) -> Type:
-        """Its type."""
-        ...
-
-    def __getitem__(self, part: str) -> str:
-        """A part as it was typed."""
-        ...
-
-    def items(self, part: str) -> list[str]:
-        """The items of a list with commas."""
-        ...
-
-    def values(self, part: str) -> list[Any]:
-        """The items of a list with commas, as values of the column's type."""
-        ...
+    def kind(self) -> Type: ...
+    def __getitem__(self, part: str) -> str: ...  # as it was typed
+    def items(self, part: str) -> list[str]: ...  # of a list with commas
+    def values(self, part: str) -> list[Any]: ...  # the items, as values of the column's type
 
 
 @dataclass(frozen=True)
@@ -113,19 +99,16 @@ class Told:
         return self.members[name]
 
     def text(self, name: str) -> str:
-        """A member that is a text."""
         if not isinstance(self[name], str):
             raise unread(f'a text as "{name}"')
         return str(self[name])
 
     def items(self, name: str) -> list[Any]:
-        """A member that is a list."""
         if not isinstance(self[name], list):
             raise unread(f'a list as "{name}"')
         return list(self[name])
 
     def part(self, name: str) -> Told:
-        """A member that is an object."""
         return Told.of(self[name])
 
     def parts(self, name: str, most: int = MADE) -> list[Told]:
@@ -136,7 +119,6 @@ class Told:
 
     @classmethod
     def of(cls, value: object) -> Told:
-        """An object."""
         if not isinstance(value, dict):
             raise unread("an object")
         return cls(value)
@@ -248,7 +230,6 @@ class Aggregate(ABC):
 
 
 def read_weight(weight: Number) -> Fraction:
-    """Check a weight and make it exact."""
     return positive(weight, name="weight")
 
 
@@ -335,17 +316,14 @@ class Bounded(Aggregate):
 
     @classmethod
     def read(cls, told: Told) -> Self:
-        """From a document."""
         return cls.of(told.column, told["bounds"], told["weight"])
 
     @classmethod
     def flags(cls) -> tuple[Flag, ...]:
-        """A column and its bounds."""
         return (bounds_flag(cls.kind.replace(" ", "-"), f"The {cls.noun}.", cls.of),)
 
     @property
     def words(self) -> str:
-        """What is asked, in a sentence."""
         return clamped(self.noun, self.value, self.bounds)
 
 
@@ -393,7 +371,6 @@ def count_error(bought: Bought, value: Typed | None) -> float:
 
 
 def added_noise(bought: Bought, part: Part) -> AddedNoise:
-    """The noise that was bought for an additive part."""
     noise = bought[part]
     assert isinstance(noise, AddedNoise)
     return noise

@@ -45,12 +45,10 @@ class CommonestChoice(ChoicePart[TopK]):
 
     @property
     def words(self) -> str:
-        """What a plan calls it."""
         return f"{f'the {self.k} ' * (self.k > 1)}commonest {self.bins.value.words}"
 
     @property
     def width(self) -> int:
-        """How many are chosen."""
         return self.k
 
     def mechanism(self, each: Spend, contribution: Contribution) -> TopK:
@@ -59,7 +57,6 @@ class CommonestChoice(ChoicePart[TopK]):
         return TopK(k=self.k, rows=contribution.rows, monotone=monotone, **each.for_choice)
 
     def document(self, mechanism: TopK) -> Tree:
-        """The mechanism, and what it chooses from."""
         return {
             "mechanism": "top k",
             "sensitivity": {"rows": str(mechanism.rows)},
@@ -95,13 +92,11 @@ class Commonest(Aggregate):
 
     @property
     def words(self) -> str:
-        """What is asked, in a sentence."""
         which = f"the {self.k:,} commonest values" if self.k > 1 else "the commonest value"
         return f"{which} of {self.value.words} among {len(self.candidates):,} listed"
 
     @classmethod
     def flags(cls) -> tuple[Flag, ...]:
-        """The k commonest, and the commonest."""
         return (
             Flag(
                 "top-k",
@@ -133,12 +128,10 @@ class Commonest(Aggregate):
 
     @classmethod
     def read(cls, told: Told) -> Commonest:
-        """From a document."""
         listed = told.values("candidates")
         return top_k(told.column, told["k"], candidates=listed, weight=told["weight"])
 
     def resolve(self, schema: Schema) -> Commonest:
-        """The aggregate with its column typed."""
         value = read_column(self.column, schema, name="top_k")
         value, candidates = read_listed(value, self.candidates, name="candidates")
         if self.k > len(candidates):
@@ -147,15 +140,12 @@ class Commonest(Aggregate):
 
     @property
     def parts(self) -> tuple[CommonestChoice]:
-        """One private choice."""
         return (CommonestChoice(CategoryBins(self.value, self.candidates), self.k),)
 
     def names(self, name: str) -> list[str]:
-        """One column per rank."""
         return [name] if self.k == 1 else [f"{name}_{rank}" for rank in range(1, self.k + 1)]
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
-        """One column per rank."""
         (part,) = self.parts
         chosen, errors = values[part], self._errors(bought)
         return [

@@ -41,29 +41,24 @@ class Count(Aggregate):
 
     @property
     def words(self) -> str:
-        """What is asked, in a sentence."""
         return "the number of rows" + ("" if self.column is None else f" with {self.value.words}")
 
     @classmethod
     def flags(cls) -> tuple[Flag, ...]:
-        """All rows."""
         return (Flag("count", "How many rows: n.", lambda asked: ("n", count())),)
 
     @classmethod
     def read(cls, told: Told) -> Count:
-        """From a document."""
         column = None if told["column"] is None else told.column
         return count(column, weight=told["weight"])
 
     def resolve(self, schema: Schema) -> Count:
-        """The aggregate with its column typed."""
         if self.column is None:
             return self
         return self.on(read_column(self.column, schema, name="count"))
 
     @property
     def counts(self) -> tuple[Typed | None, ...]:
-        """One count."""
         return (None if self.column is None else self.value,)
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
@@ -91,16 +86,11 @@ class CountUnits(Aggregate):
 
     @classmethod
     def flags(cls) -> tuple[Flag, ...]:
-        """All people."""
-        return (
-            Flag(
-                "count-units", "How many people: people.", lambda asked: ("people", count_units())
-            ),
-        )
+        words = "How many people: people."
+        return (Flag("count-units", words, lambda asked: ("people", count_units())),)
 
     @classmethod
     def read(cls, told: Told) -> CountUnits:
-        """From a document."""
         return count_units(weight=told["weight"])
 
     def resolve(self, schema: Schema) -> CountUnits:
@@ -108,14 +98,12 @@ class CountUnits(Aggregate):
         return self
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
-        """The count and its error, the same in each group."""
         (part,) = self.parts
         errors = np.full(len(values[part]), added_noise(bought, part).error)
         found = values[part]
         return [Output(name, "count", found, errors, (part.words,), integer=True)]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
-        """The error, which is the same for groups of any size."""
         return [Expected(name, added_noise(bought, self.parts[0]).error, "people")]
 
 

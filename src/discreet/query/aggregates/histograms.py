@@ -49,12 +49,10 @@ class Histogram(Aggregate):
 
     @property
     def words(self) -> str:
-        """What is asked, in a sentence."""
         return f"the number of rows in {self.parts[0].size:,} bins of {self.value.words}"
 
     @classmethod
     def flags(cls) -> tuple[Flag, ...]:
-        """Edges; for a column that holds no numbers, its categories."""
         words = "How many rows in each bin, by edges; for a column without numbers, by categories."
         return (
             Flag(
@@ -69,13 +67,11 @@ class Histogram(Aggregate):
 
     @classmethod
     def read(cls, told: Told) -> Histogram:
-        """From a document."""
         if told["edges"]:
             return histogram(told.column, edges=told["edges"], weight=told["weight"])
         return histogram(told.column, categories=told.values("categories"), weight=told["weight"])
 
     def resolve(self, schema: Schema) -> Histogram:
-        """The aggregate with its column typed."""
         if self.edges:
             return self.on(read_number(self.column, schema, name="histogram"))
         value = read_column(self.column, schema, name="histogram")
@@ -90,14 +86,12 @@ class Histogram(Aggregate):
         return (CategoryBins(self.value, self.categories),)
 
     def names(self, name: str) -> list[str]:
-        """One column per bin."""
         if not self.edges:
             return [f"{name}_{category}" for category in self.categories]
         ends = [f"{float(edge):g}" for edge in self.edges]
         return [f"{name}_{low}_to_{high}" for low, high in pairwise(ends)]
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
-        """One column per bin."""
         (part,) = self.parts
         counts = values[part]
         errors = np.full(len(counts), added_noise(bought, part).error)

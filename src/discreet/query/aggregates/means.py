@@ -41,7 +41,6 @@ class Mean(Bounded):
 
     @property
     def counts(self) -> tuple[Typed]:
-        """The rows with a value."""
         return (self.value,)
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
@@ -63,7 +62,6 @@ class Mean(Bounded):
         ]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
-        """The error for a group of this size."""
         error = expected_ratio_error(bought, self.parts[0], size, 0.95)
         return [Expected(name, error, f"of {self.value.words}", by_size=True)]
 

@@ -37,7 +37,7 @@ from discreet.query.aggregates.aggregate import (
 from discreet.query.contribution import Contribution
 from discreet.query.expressions import Tree, Typed, tree
 from discreet.query.limits import POINTS, PROBABILITIES, taken
-from discreet.query.measures import AllRows, Grid, GridBins, PresenceCounts
+from discreet.query.measures import AllRows, Grid, GridBins, PresenceCounts, log2_up
 from discreet.query.purchase import ChoicePart, Chooser, Moves, Spend
 from discreet.query.schema import Type
 
@@ -54,13 +54,11 @@ class QuantileChoice(ChoicePart[Quantiles]):
 
     @property
     def words(self) -> str:
-        """What a plan calls it."""
         shares = ", ".join(f"{float(p):g}" for p in self.probabilities)
         return f"quantile{'s' * (self.width > 1)} {shares} of {self.bins.value.words}"
 
     @property
     def width(self) -> int:
-        """How many points are chosen."""
         return len(self.probabilities)
 
     def mechanism(self, each: Spend, contribution: Contribution) -> Quantiles:
@@ -76,7 +74,6 @@ class QuantileChoice(ChoicePart[Quantiles]):
         return quantiles
 
     def document(self, mechanism: Quantiles) -> Tree:
-        """The mechanism, and what it chooses from."""
         part = {"kind": "quantiles", "column": tree(self.bins.value)}
         return {**quantiles_document(mechanism, candidates=self.bins.size), "part": part}
 
@@ -122,14 +119,12 @@ class Quantile(Aggregate):
 
     @property
     def words(self) -> str:
-        """What is asked, in a sentence."""
         shares = listed([number_in_words(p) for p in self.probabilities])
         median = self.probabilities == (Fraction(1, 2),)
         return clamped("median" if median else f"quantiles {shares}", self.value, self.bounds)
 
     @classmethod
     def flags(cls) -> tuple[Flag, ...]:
-        """The median, and any share."""
         words = "The value below which this share of rows lies, or several shares with commas."
         return (
             bounds_flag("median", "The median.", lambda c, bounds, _: median(c, bounds=bounds)),
@@ -145,7 +140,6 @@ class Quantile(Aggregate):
 
     @classmethod
     def read(cls, told: Told) -> Quantile:
-        """From a document."""
         shares = told.items("probabilities")
         return quantile(
             told.column,
@@ -175,7 +169,6 @@ class Quantile(Aggregate):
 
     @property
     def parts(self) -> tuple[QuantileChoice]:
-        """One private choice."""
         return (self.part,)
 
     @property
@@ -186,7 +179,7 @@ class Quantile(Aggregate):
         if step is None:
             step = (upper - lower) / _POINTS
             step = max(step, Fraction(1)) if self.value.type is Type.INTEGER else step
-        exponent = -_floor_log2(step)  # a power of two, not above the step
+        exponent = log2_up(1 / step)  # a power of two, not above the step
         scale = Fraction(2) ** exponent
         low, high = -int(-lower * scale // 1), int(upper * scale // 1)
         if high - low >= POINTS:
@@ -205,7 +198,6 @@ class Quantile(Aggregate):
         return Grid(exponent, low, high)
 
     def names(self, name: str) -> list[str]:
-        """One column per probability."""
         return [f"{name}_{float(p):g}" for p in self.probabilities] if self.several else [name]
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
@@ -354,8 +346,3 @@ def _asked(asked: Asked) -> tuple[str, Quantile]:
     made = quantile(asked.column, shares[0] if one else shares, bounds=bounds)
     kind = f"p{float(100 * made.probabilities[0]):g}" if one else "quantile"
     return f"{kind}_{asked.column}", made
-
-
-def _floor_log2(x: Fraction) -> int:
-    bits = x.numerator.bit_length() - x.denominator.bit_length()
-    return bits if Fraction(2) ** bits <= x else bits - 1

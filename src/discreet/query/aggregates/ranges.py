@@ -47,7 +47,6 @@ class Range(Aggregate):
 
     @property
     def words(self) -> str:
-        """What is asked, in a sentence."""
         return f"powers of two between which nearly all of {self.value.words} lies"
 
     @classmethod
@@ -57,11 +56,9 @@ class Range(Aggregate):
 
     @classmethod
     def read(cls, told: Told) -> Range:
-        """From a document."""
         return Range(told.column)
 
     def resolve(self, schema: Schema) -> Range:
-        """The aggregate with its column typed."""
         return self.on(read_number(self.column, schema, name="bounds"))
 
     @property
@@ -77,7 +74,6 @@ class Range(Aggregate):
         return (EdgeBins(self.value, self.edges),)
 
     def names(self, name: str) -> list[str]:
-        """One column for each end."""
         return list(_ENDS)
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:

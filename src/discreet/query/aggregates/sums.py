@@ -31,7 +31,6 @@ class Sum(Bounded):
 
     @property
     def parts(self) -> tuple[Total]:
-        """One sum."""
         return (value_total(self.value, self.bounds, centred=False),)
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:

@@ -49,7 +49,6 @@ class Variance(Bounded):
 
     @property
     def counts(self) -> tuple[Typed]:
-        """The rows with a value."""
         return (self.value,)
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
@@ -104,14 +103,12 @@ class StandardDeviation(Variance):
     noun = "standard deviation"
 
     def outputs(self, name: str, bought: Bought, values: Values) -> list[Output]:
-        """The root, within what the bounds allow."""
         (one,) = super().outputs(name, bought, values)
         half = self.parts[0].half
         error = std_error(one.values, one.error, half_width=half)
         return [replace(one, values=np.sqrt(one.values), error=error, bounds=(0.0, half))]
 
     def expected(self, name: str, bought: Bought, size: int) -> list[Expected]:
-        """The error for a group of this size whose values are spread evenly over the bounds."""
         (one,) = super().expected(name, bought, size)
         half = self.parts[0].half
         error = float(std_error(half**2 / 3, one.error, half_width=half))
