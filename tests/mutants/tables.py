@@ -375,8 +375,8 @@ TABLES = (
     Mutant(
         id="prepared-salt",
         file="engines/sources.py",
-        old="            return replace(query, request=request)",
-        new="            return query",
+        old="cast(CompiledQuery, replace(query, request=request))",
+        new="cast(CompiledQuery, query)",
         kind="salt dropped",
         harm="a question that is asked again keeps the rows that it kept before",
         tests=(

@@ -28,7 +28,7 @@ from discreet.engines.engine import ARROW, IBIS, Lookup, Pass, real, whole
 from discreet.engines.translation import translate, without_zone
 from discreet.query.expressions import Typed, as_type, columns_of
 from discreet.query.public import type_of
-from discreet.query.request import Join, Mutate, Request, Select, Step, Where
+from discreet.query.request import Join, Mutate, Select, Step, Where
 from discreet.query.schema import Domain, Schema, Type
 
 UNIT: Final = "u"
@@ -132,23 +132,6 @@ def renamed(expression: Typed, names: Mapping[str, str]) -> Typed:
 
 
 # -- from a stored table to rows, each column in its own type --------------------------------------
-
-
-def columns_needed(request: Request, schema: Schema) -> tuple[str, ...]:
-    """The stored columns that a request reads; one at least, so that rows can be counted."""
-    values = [value for _, value in request.group]
-    for step in request.steps:
-        match step:
-            case Where(condition):
-                values.append(condition)
-            case Mutate(columns) | Select(columns):
-                values += (value for _, value in columns)
-            case Join(on=on):
-                values += (value for value, _ in on)
-    values += (measure.value for measure in request.measures if hasattr(measure, "value"))
-    read = frozenset[str]().union(*map(columns_of, values), {request.unit or ""})
-    usable = [field.name for field in schema if field.type is not Type.OTHER]
-    return tuple(name for name in usable if name in read) or tuple(usable[:1])
 
 
 def read_rows(

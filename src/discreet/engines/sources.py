@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -28,13 +28,13 @@ from discreet.engines.engine import Engine, Pass, Stored, is_from
 from discreet.engines.execution import FAILED, run
 from discreet.engines.files import CsvFiles, ParquetFiles, file_ids, find
 from discreet.engines.frames import ArrowTable, PandasFrame, PolarsFrame, Records
-from discreet.engines.rows import apply, columns_needed, read_rows
+from discreet.engines.rows import apply, read_rows
 from discreet.engines.translation import literal
 from discreet.errors import Argument, EngineError, InvalidArgument, Phrase
-from discreet.query.expressions import Typed, as_type
+from discreet.query.expressions import Typed, as_type, columns_of
 from discreet.query.keys import ListedKeys
 from discreet.query.public import PublicTable, decoded, type_of
-from discreet.query.request import Exact, Request
+from discreet.query.request import Exact, Join, Mutate, Request, Select, Where
 from discreet.query.schema import Declared, Domain, Field, Schema, Type
 
 # -- questions that were asked before --------------------------------------------------------------
@@ -45,21 +45,10 @@ _MOST: Final = 64
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """For each question, its query and the public tables that it names."""
+    """For each question, its query and the public tables that it names; and those that passed."""
 
     seen: OrderedDict[object, tuple[Any, dict[str, Any]]] = field(default_factory=OrderedDict)
     checked: OrderedDict[object, None] = field(default_factory=OrderedDict)
-
-    def query(self, request: Request, run: Pass, build: Callable[[], CompiledQuery]) -> Any:
-        """The query of an equal earlier request with this one's salt, or else a new query."""
-        if (found := self.seen.get(asked(request))) is not None:
-            query, beside = found
-            run.beside.update(beside)
-            return replace(query, request=request)
-        query = build()
-        if not query.salted:
-            _remember(self.seen, asked(request), (query, dict(run.beside)))
-        return query
 
 
 def _remember(among: OrderedDict[object, Any], question: object, what: Any) -> None:
@@ -106,7 +95,7 @@ class IbisSource:
             hint="look for constant conditions, empty lists and columns without a name",
         )
         with contextlib.suppress(Exception):  # its message is not for the caller
-            opened = self.stored.open(columns_needed(request, self.kinds), empty=True)
+            opened = self.stored.open(self._columns(request), empty=True)
             try:
                 refusal = self._tried(request, most, opened, known=known)
             finally:
@@ -146,12 +135,11 @@ class IbisSource:
         return cast(Exact, self._run(request))
 
     def spread(self, request: Request, most: int) -> tuple[Any, Any]:
-        """Count people by how many groups they are in, and by the most rows they have in one."""
         return cast(tuple[Any, Any], self._run(request, most))
 
     def _run(self, request: Request, most: int | None = None) -> Any:
         """Build a query and run it such that the message of a failure is never shown."""
-        columns = columns_needed(request, self.kinds)
+        columns = self._columns(request)
         opened = run(lambda: self.stored.open(columns))
         try:
             return run(
@@ -175,20 +163,38 @@ class IbisSource:
         raise EngineError(FAILED)
 
     def _query(self, request: Request, most: int | None, opened: Pass) -> CompiledQuery:
-        """The query, built now or earlier for the same question; no data is touched."""
+        """The query, built now, or earlier for the same question with another salt; no data is
+        touched."""
+        repeats = most is None and opened.engine.repeats
+        if repeats and (found := self.prepared.seen.get(asked(request))) is not None:
+            query, beside = found
+            opened.beside.update(beside)
+            return cast(CompiledQuery, replace(query, request=request))
+        columns = self._columns(request)
+        rows = read_rows(opened, columns, self.kinds, self.schema, unit=request.unit)
+        cells = cells_of(apply(rows, request.steps), request.group, request.measures)
+        if most is not None:
+            return SpreadQuery(request, opened, cells, most=most)
+        query = opened.engine.query(request, opened, cells)
+        if repeats and not query.salted:
+            _remember(self.prepared.seen, asked(request), (query, dict(opened.beside)))
+        return query
 
-        def built() -> CompiledQuery:
-            columns = columns_needed(request, self.kinds)
-            rows = read_rows(opened, columns, self.kinds, self.schema, unit=request.unit)
-            rows = apply(rows, request.steps)
-            cells = cells_of(rows, request.group, request.measures)
-            if most is not None:
-                return SpreadQuery(request, opened, cells, most=most)
-            return opened.engine.query(request, opened, cells)
-
-        if most is None and opened.engine.repeats:
-            return cast(CompiledQuery, self.prepared.query(request, opened, built))
-        return built()
+    def _columns(self, request: Request) -> tuple[str, ...]:
+        """The stored columns that a request reads; one at least, so that rows can be counted."""
+        values = [value for _, value in request.group]
+        for step in request.steps:
+            match step:
+                case Where(condition):
+                    values.append(condition)
+                case Mutate(columns) | Select(columns):
+                    values += (value for _, value in columns)
+                case Join(on=on):
+                    values += (value for value, _ in on)
+        values += (measure.value for measure in request.measures if hasattr(measure, "value"))
+        read = frozenset[str]().union(*map(columns_of, values), {request.unit or ""})
+        usable = [field.name for field in self.kinds if field.type is not Type.OTHER]
+        return tuple(name for name in usable if name in read) or tuple(usable[:1])
 
     def _changed(self) -> InvalidArgument | None:
         """The error if what is stored has changed in a way that matters."""
