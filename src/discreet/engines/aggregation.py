@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.engines.cell_table import BINNED, CellTable
+from discreet.engines.cell_table import CellTable
 from discreet.engines.engine import ARROW, HALF, Engine, Lookup, Pass
 from discreet.engines.rows import canonical
 from discreet.engines.translation import literal
@@ -31,7 +31,7 @@ from discreet.errors import EngineError, InternalError, Refused
 from discreet.query import limits
 from discreet.query.contribution import ContributionBound
 from discreet.query.keys import DiscoveredKeys, ListedKeys, key_types
-from discreet.query.measures import Binned, Measure, Present, Total, Units
+from discreet.query.measures import Binned, Bins, Measure, Present, Total, Units
 from discreet.query.request import Exact, Request
 
 # -- keys as their places in a list, so that a group is a small integer ----------------------------
@@ -73,11 +73,8 @@ def placed(grouped: ir.Table, cells: CellTable, listed: ir.Table | ListedKeys | 
         measured = grouped[next(name for name in grouped.columns if name not in (key, "b"))]
         always = ibis.coalesce(measured.cast("string"), "missing") != ""
         return grouped.filter(ibis.ifelse(always, is_listed, False))
-    if listed is None:
-        there = [grouped[name].notnull() for name in cells.nullable]
-        return grouped.filter(there) if there else grouped
-    joined = grouped.inner_join(listed, list(cells.keys))
-    return joined.select(PLACE, *(name for name in grouped.columns if name not in cells.keys))
+    groups = cells.on(grouped)
+    return (keyed(groups) if listed is None else with_places(groups, listed)).table
 
 
 def in_groups(request: Request, run: Pass, cells: CellTable) -> CellTable:
@@ -146,7 +143,6 @@ class SumColumns:
         return isinstance(self.measure, Total) and self.measure.wide
 
     def zeros(self, groups: int) -> Array:
-        """No sum yet."""
         return np.zeros(groups, object if self.wide else np.int64)
 
     def read(self, rows: Any) -> Array:
@@ -162,7 +158,7 @@ def summed(
     columns: dict[str, ir.Scalar] = {}
     sums = []
     for measure in measures:
-        if isinstance(measure, BINNED):
+        if isinstance(measure, Bins):
             continue
         made = _aggregates(cells, measure, engine)
         parts = tuple(f"a{len(columns) + i}" for i in range(len(made)))
@@ -208,7 +204,6 @@ def _aggregates(cells: CellTable, measure: Measure, engine: Engine) -> list[ir.S
 
 
 def too_many(groups: int, bins: int) -> bool:
-    """Is that more cells than are offered?"""
     return groups * bins > limits.CELLS
 
 
@@ -314,11 +309,9 @@ class CompiledQuery(Protocol):
     @property
     def salted(self) -> bool:
         """Is the salt of its request part of what was compiled?"""
-        ...
 
     def answer(self, run: Any) -> Any:
         """Run the query and read its answer: from here on data is touched."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +338,7 @@ class BySumming:
         bins = {
             measure: run.compile(placed(counted(cells, measure), cells, listed))
             for measure in request.measures
-            if isinstance(measure, BINNED)
+            if isinstance(measure, Bins)
         }
         return cls(request, sums, run.compile(placed(grouped, cells, listed)), bins)
 

@@ -28,6 +28,7 @@ from discreet.engines.translation import clamped, literal, translate
 from discreet.query.expressions import Typed
 from discreet.query.measures import (
     Binned,
+    Bins,
     CategoryBins,
     EdgeBins,
     Grid,
@@ -37,8 +38,6 @@ from discreet.query.measures import (
     Total,
 )
 from discreet.query.schema import Domain, Type
-
-BINNED = (GridBins, EdgeBins, CategoryBins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,7 @@ def _what(measure: Measure, made: Iterable[object]) -> object | None:
         case Present(value) if value.nullable:  # a total is missing exactly where its value is
             totals = (what for what in made if isinstance(what, tuple) and what[0] == value)
             return next(totals, value)
-        case GridBins() | EdgeBins() | CategoryBins():
+        case Bins():
             return measure
     return None
 
@@ -107,7 +106,6 @@ def _what(measure: Measure, made: Iterable[object]) -> object | None:
 def _cell(
     rows: Rows, measure: Any, light: Mapping[Typed, Typed], places: Mapping[Measure, str]
 ) -> ir.Value:
-    """The column of a measure."""
     if measure in places:
         return rows.table[places[measure]]
     if isinstance(measure, Present):
@@ -173,12 +171,15 @@ def bin_index(measure: Binned, table: ir.Table, engine: Engine) -> ir.Value:
         case GridBins(value, grid):
             return quantised(value, grid, table, engine) - whole(grid.lower)
         case EdgeBins(value, edges):
-            return _between_edges(value, edges, table, engine)
+            x = translate(value, table, engine)
+            # A column is searched as it is stored: whether it is NaN, and so missing, is asked
+            # once, below.
+            stored = table[str(value.value)] if value.op == "column" else x
+            cuts = [constant(cut) for cut in edge_cuts(value, edges)]
+            found = search(stored, cuts, [whole(i) for i in range(len(cuts) + 1)])
+            return ibis.ifelse(x.isnull(), ibis.null("int64"), found)
         case CategoryBins(value, values):
             return _among(value, values, table, engine)
-
-
-# -- grids -----------------------------------------------------------------------------------------
 
 
 def _of_integers(x: ir.Value, grid: Grid) -> ir.Value:
@@ -190,26 +191,12 @@ def _of_integers(x: ir.Value, grid: Grid) -> ir.Value:
     return x - whole(grid.centre) if grid.centre else x
 
 
-# -- bins ------------------------------------------------------------------------------------------
-
-
 def edge_cuts(value: Typed, edges: tuple[float, ...]) -> list[float]:
     """The inner edges that a value can reach, in its own type."""
     if value.type is Type.INTEGER:  # x ≥ edge if and only if x ≥ ⌈edge⌉
         whole_edges = (max(math.ceil(edge), -(2**63)) for edge in edges[1:-1])
         return [edge for edge in whole_edges if edge < 2**63]
     return list(edges[1:-1])
-
-
-def _between_edges(
-    value: Typed, edges: tuple[float, ...], table: ir.Table, engine: Engine
-) -> ir.Value:
-    x = translate(value, table, engine)
-    # A column is searched as it is stored: whether it is NaN, and so missing, is asked once, below.
-    stored = table[str(value.value)] if value.op == "column" else x
-    cuts = [constant(cut) for cut in edge_cuts(value, edges)]
-    found = search(stored, cuts, [whole(i) for i in range(len(cuts) + 1)])
-    return ibis.ifelse(x.isnull(), ibis.null("int64"), found)
 
 
 def _among(value: Typed, values: tuple[object, ...], table: ir.Table, engine: Engine) -> ir.Value:

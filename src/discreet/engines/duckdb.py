@@ -45,7 +45,6 @@ from discreet.engines.engine import (
     quoted,
     real,
     signed,
-    substring,
 )
 from discreet.engines.execution import Turn, can_be_shown
 from discreet.engines.row_sampling import BySorting
@@ -114,7 +113,9 @@ def database() -> duckdb.DuckDBPyConnection:
 def _connected(folder: str, *, encrypted: bool) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config=_settings(folder, encrypted=encrypted))
     connection.execute("SET TimeZone = 'UTC'")
-    _keep_static_optimizers(connection)
+    names = [name for (name,) in connection.sql("SELECT name FROM duckdb_optimizers()").fetchall()]
+    off = ",".join(name for name in names if name not in STATIC)
+    connection.execute(f"SET GLOBAL disabled_optimizers = {text(off)}")
     return connection
 
 
@@ -122,12 +123,6 @@ def _answers(connection: duckdb.DuckDBPyConnection) -> bool:
     with contextlib.suppress(duckdb.Error):
         return connection.cursor().execute("SELECT 1").fetchone() == (1,)
     return False
-
-
-def _keep_static_optimizers(connection: duckdb.DuckDBPyConnection) -> None:
-    names = [name for (name,) in connection.sql("SELECT name FROM duckdb_optimizers()").fetchall()]
-    off = ",".join(name for name in names if name not in STATIC)
-    connection.execute(f"SET GLOBAL disabled_optimizers = {text(off)}")
 
 
 @atexit.register
@@ -234,6 +229,7 @@ class DuckDb(Engine):
     name = "duckdb"
     title = "DuckDB"
     repeats = True
+    part = Engine.substring
 
     def frame(self, source: Any) -> tuple[Stored, str] | None:
         if type(source).__name__ == "DuckDBPyRelation":
@@ -264,9 +260,6 @@ class DuckDb(Engine):
 
     def trimmed(self, text: ir.Value) -> ir.Value:
         return call("trim", dt.string, text, ibis.literal(" "))
-
-    def part(self, text: ir.Value, start: int, length: int) -> ir.Value:
-        return substring(text, start, length)
 
     def written(self, day: ir.Value) -> ir.Value:
         return day.cast("string")
@@ -423,7 +416,6 @@ class DuckDbTable(Embedded):
 
     @property
     def columns(self) -> pa.Schema:
-        """Names and types, as Ibis states them."""
         kinds = {
             name: kind if ibis_type(kind) is not Type.OTHER else dt.null
             for name, kind in self.table.schema().items()
@@ -431,7 +423,6 @@ class DuckDbTable(Embedded):
         return ibis.schema(kinds).to_pyarrow()
 
     def attach(self, cursor: duckdb.DuckDBPyConnection, columns: Sequence[str]) -> None:
-        """Copy it as a relation is copied."""
         backend: Any = self.table.get_backend()
         with _copying:
             query = str(backend.compile(self.table.select(list(columns))))

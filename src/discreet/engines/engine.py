@@ -78,11 +78,7 @@ def ibis_type(kind: dt.DataType) -> Type:
 
 
 def arrow_schema(schema: pa.Schema) -> Schema:
-    """Names and types of an Arrow schema."""
-    return _checked(
-        Field(field.name, kind := _read_as(field.type), field.nullable or kind in _MISSING)
-        for field in schema
-    )
+    return _checked((field.name, _read_as(field.type), field.nullable) for field in schema)
 
 
 def _read_as(kind: pa.DataType) -> Type:
@@ -91,16 +87,10 @@ def _read_as(kind: pa.DataType) -> Type:
     return Type.OTHER if zoned and kind.unit != "us" else type_of(kind)
 
 
-def ibis_schema(schema: ibis.Schema) -> Schema:
-    """Names and types of an Ibis schema."""
-    return _checked(
-        Field(name, found := ibis_type(kind), kind.nullable or found in _MISSING)
-        for name, kind in schema.items()
-    )
-
-
-def _checked(fields: Iterable[Field]) -> Schema:
-    """Refuse two names that differ only in case, which engines ignore."""
+def _checked(columns: Iterable[tuple[str, Type, bool]]) -> Schema:
+    """Names, types and what may be null; refuse two names that differ only in case, which engines
+    ignore."""
+    fields = [Field(name, kind, null or kind in _MISSING) for name, kind, null in columns]
     schema = Schema(tuple(fields))
     seen: set[str] = set()
     for name in schema.names:
@@ -188,13 +178,13 @@ class Engine:
 
     def schema(self, table: ir.Table) -> Schema:
         """Names and types, from the engine's own metadata."""
-        return ibis_schema(table.schema())
+        columns = table.schema().items()
+        return _checked((name, ibis_type(kind), kind.nullable) for name, kind in columns)
 
     def check_connection(self, backend: Any) -> None:
         """Refuse a connection that cannot answer."""
 
     def start(self, table: ir.Table, backend: Any) -> Pass:
-        """A pass over a table."""
         return Pass(self, table, backend, Turn(backend))
 
     def query(self, request: Request, run: Pass, cells: CellTable) -> CompiledQuery:
@@ -227,6 +217,10 @@ class Engine:
     def part(self, text: ir.Value, start: int, length: int) -> ir.Value:
         """At most `length` characters from `start` on."""
         return text.substr(start, length)
+
+    def substring(self, text: ir.Value, start: int, length: int) -> ir.Value:
+        """`part` where the function is called so, and counts from 1."""
+        return call("substring", dt.string, text, ibis.literal(start + 1), ibis.literal(length))
 
     def written(self, day: ir.Value) -> ir.Value:
         """A date as YYYY-MM-DD."""
@@ -294,11 +288,6 @@ class Engine:
 def ends(grid: Grid) -> tuple[float, float]:
     """The ends of a grid, which are exact doubles."""
     return math.ldexp(grid.lower, -grid.exponent), math.ldexp(grid.upper, -grid.exponent)
-
-
-def substring(text: ir.Value, start: int, length: int) -> ir.Value:
-    """`Engine.part` where the function is called so, and counts from 1."""
-    return call("substring", dt.string, text, ibis.literal(start + 1), ibis.literal(length))
 
 
 def signed(salt: int) -> ir.Value:

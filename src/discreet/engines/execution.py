@@ -96,7 +96,6 @@ TICK: Final = 0.1  # seconds between two looks
 
 
 def can_be_shown() -> bool:
-    """Is there a terminal?"""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -114,7 +113,6 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
         self._progress: Progress | None = None
 
     def update(self) -> None:
-        """Show the progress, if it is time to."""
         if not self._shown or time.monotonic() - self._start < PATIENCE:
             return
         if self._progress is None:

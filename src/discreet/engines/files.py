@@ -77,7 +77,6 @@ class FileSet(Embedded):
         return self.paths
 
     def identity(self) -> object:
-        """Something that changes when one of the files does."""
         states = map(os.stat, self.paths)
         return [(s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in states]
 
@@ -259,9 +258,5 @@ def no_such_file(pattern: str) -> str:
 
 
 def _list(paths: Sequence[str]) -> str:
-    return "[" + ", ".join(text(_literally(path)) for path in paths) + "]"
-
-
-def _literally(path: str) -> str:
-    """The path as a pattern that matches nothing else."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
+    """A list of SQL: each path as a pattern that matches nothing else."""
+    return "[" + ", ".join(text(glob.escape(path)) for path in paths) + "]"

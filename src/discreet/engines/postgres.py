@@ -12,7 +12,7 @@ import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 
-from discreet.engines.engine import Engine, Pass, call, joined_text, quoted, real, signed, substring
+from discreet.engines.engine import Engine, Pass, call, joined_text, quoted, real, signed
 from discreet.engines.execution import Turn
 from discreet.errors import InvalidArgument, Phrase
 
@@ -24,6 +24,7 @@ class Postgres(Engine):
     title = "PostgreSQL"
     addresses = ("postgres:", "postgresql:")
     revokes = True
+    part = Engine.substring
 
     def check_connection(self, backend: Any) -> None:
         """Refuse a connection that is closed, broken, or in a transaction that has failed."""
@@ -69,9 +70,6 @@ class Postgres(Engine):
 
     def trimmed(self, text: ir.Value) -> ir.Value:
         return call("btrim", dt.string, text, ibis.literal(" "))
-
-    def part(self, text: ir.Value, start: int, length: int) -> ir.Value:
-        return substring(text, start, length)
 
     def written(self, day: ir.Value) -> ir.Value:
         return call("to_char", dt.string, day, ibis.literal("YYYY-MM-DD"))

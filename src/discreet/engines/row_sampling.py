@@ -31,12 +31,12 @@ from discreet.engines.aggregation import (
     too_many,
     with_places,
 )
-from discreet.engines.cell_table import BINNED, CellTable
+from discreet.engines.cell_table import CellTable
 from discreet.engines.engine import ARROW, call
 from discreet.errors import EngineError, InternalError
 from discreet.query.contribution import ContributionBound
 from discreet.query.keys import DiscoveredKeys, ListedKeys
-from discreet.query.measures import AllRows, Measure, Present, Total, Units
+from discreet.query.measures import AllRows, Bins, Measure, Present, Total, Units
 from discreet.query.request import Exact, Request
 
 if TYPE_CHECKING:
@@ -126,7 +126,6 @@ def _sorted_keys(run: DuckDbPass, query: str, request: Request) -> pa.Table:
 def _measured(
     measure: Measure, cell: Column | None, keep: Array, places: Array, groups: int
 ) -> Array:
-    """The measure of the rows that are kept."""
     if cell is None:
         return np.bincount(places[keep], minlength=groups)
     values, there = cell
@@ -141,7 +140,7 @@ def _measured(
             return added(places, values, groups, largest=measure.largest, wide=measure.wide)
         case Present():
             return np.bincount(places, minlength=groups)
-    assert isinstance(measure, BINNED)
+    assert isinstance(measure, Bins)
     flat = np.bincount(places * measure.size + values, minlength=groups * measure.size)
     return flat.reshape(groups, measure.size)
 
@@ -254,22 +253,18 @@ class Layout:
         return int(2 ** (64 - HASH - self.group))
 
     def person(self, keys: Words) -> Words:
-        """The number of the person."""
         return keys >> np.uint64(self.group + HASH)
 
     def hashes(self, keys: Words) -> Words:
-        """The hash of person and group."""
         return (keys >> np.uint64(self.group)) & np.uint64(2**HASH - 1)
 
     def places(self, keys: Words) -> Numbers:
-        """The place of the group."""
         return (keys & np.uint64(2**self.group - 1)).astype(np.int64)
 
 
 def kept(
     keys: Words, contents: Sequence[Numbers], bound: ContributionBound, layout: Layout, *, salt: int
 ) -> Mask:
-    """True for the rows that are kept."""
     cells, counts = _cells(keys)
     person, owner = layout.person(keys), layout.person(cells)
     everybody = int(owner[-1]) + 1 if len(owner) else 0
@@ -297,7 +292,6 @@ def kept(
 
 
 def units(keys: Words, layout: Layout, groups: int) -> Numbers:
-    """The number of people in each group."""
     cells, _ = _cells(keys)
     return np.bincount(layout.places(cells), minlength=groups)
 

@@ -15,7 +15,7 @@ import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from discreet.engines.engine import Engine, Pass, Stored, call, is_from, signed, substring
+from discreet.engines.engine import Engine, Pass, Stored, call, is_from, signed
 from discreet.engines.execution import Turn
 from discreet.query.keys import ListedKeys
 from discreet.query.schema import Field, Schema, Type
@@ -42,6 +42,7 @@ class Spark(Engine):
 
     name = "pyspark"
     title = "Spark"
+    part = Engine.substring
 
     def frame(self, source: Any) -> tuple[Stored, str] | None:
         """In a session of our own, since Ibis changes settings; nothing is computed yet."""
@@ -72,9 +73,6 @@ class Spark(Engine):
 
     def trimmed(self, text: ir.Value) -> ir.Value:
         return call("btrim", dt.string, text, ibis.literal(" "))
-
-    def part(self, text: ir.Value, start: int, length: int) -> ir.Value:
-        return substring(text, start, length)
 
     def written(self, day: ir.Value) -> ir.Value:
         return day.cast("string")
