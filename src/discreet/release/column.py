@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InternalError, InvalidArgument
+from discreet.errors import InvalidArgument
 from discreet.hints import meant
 from discreet.lazy import cached_property
 from discreet.release.propagation import (
@@ -76,18 +76,7 @@ class ColumnInfo:
     @property
     def greatest(self) -> float:
         """The largest value that can be true; a count has none."""
-        no_limit = self.bounds is None or self.kind in COUNTS
-        return float("inf") if no_limit or self.bounds is None else float(self.bounds[1])
-
-
-def check_columns(frame: pa.Table, columns: tuple[ColumnInfo, ...]) -> None:
-    """Check that a result describes every column, once and in order; if not, that is our bug."""
-    names = [column.name for column in columns]
-    if frame.column_names != names or len(set(names)) != len(names):
-        raise InternalError("the columns of a result do not match its frame")
-    values = {column.name for column in columns if column.role == "value"}
-    if any(column.role == "error" and column.of not in values for column in columns):
-        raise InternalError("an error column of a result belongs to no value column")
+        return float("inf") if self.bounds is None or self.kind in COUNTS else float(self.bounds[1])
 
 
 def named(
@@ -146,40 +135,6 @@ def common_keys(
         "of the same groups in the same order",
         "other groups",
         hint="join the tables by their keys first, or release them in one query",
-    )
-
-
-def check_arithmetic(name: str, kind: str) -> None:
-    """Refuse values whose error is not one of the value itself."""
-    if kind in OTHER_ERROR:
-        raise InvalidArgument(
-            name,
-            "a count, sum, mean, variance or std for arithmetic",
-            f"a {kind}",
-            hint=f"its error is one of {OTHER_ERROR[kind]}s, not of values; "
-            "use .values if the numbers alone are wanted",
-        )
-
-
-def no_product() -> InvalidArgument:
-    """The error where two noisy columns are multiplied."""
-    return InvalidArgument(
-        "the factor",
-        "a number",
-        "another released column",
-        hint="the error of a product of two noisy columns is not tracked; "
-        "multiply their .values if the numbers alone are wanted",
-    )
-
-
-def no_comparison() -> InvalidArgument:
-    """The error where noisy values are compared."""
-    return InvalidArgument(
-        "a released column",
-        "compared by its interval",
-        "a comparison of noisy values",
-        hint="use .low and .high, which hold the truth 19 times in 20 in each row; "
-        "or .values if the noisy numbers themselves are meant",
     )
 
 
@@ -262,8 +217,8 @@ class Released:
         total = np.array([np.sum(self._numbers())])
         wide = np.array([half_width_of_sum(self.noises, len(self))])
         width = half_width(self.noises) if len(self) == 1 else wide
-        name = f"sum of {self.name}"
-        return self._derived(name, total, width, wide, self.noises, self._additive)
+        additive = all(noise.additive for noise in self.noises)
+        return self._derived(f"sum of {self.name}", total, width, wide, self.noises, additive)
 
     def __add__(self, other: Any) -> Released:
         return self._plus(other, f"{self.name} + {_called(other)}", +1.0)
@@ -282,7 +237,13 @@ class Released:
 
     def __mul__(self, other: Any) -> Released:
         if isinstance(other, Released):
-            raise no_product()
+            raise InvalidArgument(
+                "the factor",
+                "a number",
+                "another released column",
+                hint="the error of a product of two noisy columns is not tracked; "
+                "multiply their .values if the numbers alone are wanted",
+            )
         factor = public(other, len(self), name="the factor")
         return self._times(factor, f"{_called(self, tight=True)} * {_called(other)}")
 
@@ -299,10 +260,9 @@ class Released:
         return Released(name, self._numbers() / divisor, noises, self.kind, self.keys)
 
     def __rtruediv__(self, other: Any) -> Released:
-        top = Released(
-            _called(other), public(other, len(self), name="the dividend"), keys=self.keys
-        )
-        return top._over(self, f"{_called(other)} / {_called(self, tight=True)}")
+        values = public(other, len(self), name="the dividend")
+        top = Released(_called(other), values, keys=self.keys)
+        return top._over(self, f"{top.name} / {_called(self, tight=True)}")
 
     # -- how arithmetic is done ----------------------------------------------------------------
 
@@ -344,18 +304,27 @@ class Released:
         noise = NoiseTerm(label, np.ones(1), width, step, sources, additive)
         return Released(name, values, (noise,), keys=keys)
 
-    @property
-    def _additive(self) -> bool:
-        return all(noise.additive for noise in self.noises)
-
     def _numbers(self) -> FloatArray:
-        check_arithmetic(self.name, self.kind)
+        if self.kind in OTHER_ERROR:
+            raise InvalidArgument(
+                self.name,
+                "a count, sum, mean, variance or std for arithmetic",
+                f"a {self.kind}",
+                hint=f"its error is one of {OTHER_ERROR[self.kind]}s, not of values; "
+                "use .values if the numbers alone are wanted",
+            )
         return np.asarray(self.values, dtype=float)
 
     # -- comparison ----------------------------------------------------------------------------
 
     def _compared(self, other: object) -> NoReturn:
-        raise no_comparison()
+        raise InvalidArgument(
+            "a released column",
+            "compared by its interval",
+            "a comparison of noisy values",
+            hint="use .low and .high, which hold the truth 19 times in 20 in each row; "
+            "or .values if the noisy numbers themselves are meant",
+        )
 
     __lt__ = __le__ = __gt__ = __ge__ = _compared
     __eq__ = __ne__ = _compared
@@ -460,10 +429,3 @@ def row_of(result: Result, keys: Mapping[str, Any]) -> int:
             hint="result.to_dicts() lists the rows; name each column of groups",
         )
     return int(rows[0])
-
-
-def error_at(result: Result, column: ColumnInfo, row: int) -> float:
-    """The error of one cell, infinite where none is stated."""
-    name = error_column(result, column)
-    error = None if name is None else result.frame[name][row].as_py()
-    return float("inf") if error is None else float(error)

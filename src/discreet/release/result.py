@@ -12,19 +12,20 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from uuid import uuid4
 
+from discreet.errors import InternalError
 from discreet.guarantees.guarantee import Guarantee
 from discreet.hints import unknown
 from discreet.lazy import cached_property
 from discreet.numeric.exact import integer
-from discreet.release import column as cells
-from discreet.release import exports
+from discreet.release import adjustment, exports
 from discreet.release.column import (
     OTHER_ERROR,
     ColumnInfo,
     Released,
-    check_columns,
     error_column,
     named,
+    released_column,
+    row_of,
 )
 from discreet.release.text import text, value_and_error, with_error
 
@@ -112,7 +113,13 @@ class Result:
     _version: str = field(default_factory=lambda: uuid4().hex, init=False)
 
     def __post_init__(self) -> None:
-        check_columns(self.frame, self.columns)
+        # Every column is described, once and in order; if not, that is our bug.
+        names = [column.name for column in self.columns]
+        if self.frame.column_names != names or len(set(names)) != len(names):
+            raise InternalError("the columns of a result do not match its frame")
+        values = {column.name for column in self.values}
+        if any(column.role == "error" and column.of not in values for column in self.columns):
+            raise InternalError("an error column of a result belongs to no value column")
 
     if not TYPE_CHECKING:  # or else a type checker would accept every name
 
@@ -187,7 +194,7 @@ class Result:
     def __getitem__(self, name: str) -> Released:
         """A column to calculate with."""
         column = named(self.columns, name, role="value", argument="column")
-        return cells.released_column(self, column)
+        return released_column(self, column)
 
     def value(self, column: str, /, **keys: Any) -> Answer:
         """One cell: ``result.value("n", ward="A")``; without groups ``result.value("n")``.
@@ -196,8 +203,9 @@ class Result:
         column.
         """
         info = named(self.columns, column, role="value", argument="column")
-        row = cells.row_of(self, keys)
-        return Answer(self.frame[column][row].as_py(), cells.error_at(self, info, row))
+        row, errors = row_of(self, keys), error_column(self, info)
+        error = None if errors is None else self.frame[errors][row].as_py()
+        return Answer(self.frame[column][row].as_py(), math.inf if error is None else float(error))
 
     # -- labelled post-processing --------------------------------------------------------------
 
@@ -207,18 +215,14 @@ class Result:
         The errors still hold: the truth is inside, so no answer moves away from it. But clipped
         noise no longer averages out, so sums over many groups are biased upwards.
         """
-        from discreet.release.adjustment import clip
-
-        return clip(self)
+        return adjustment.clip(self)
 
     def round(self, digits: int = 0) -> Result:
         """Values rounded to ``digits`` decimals; each error grows by as much as its value moves.
 
         0, the default, rounds to whole numbers; −3 to thousands.
         """
-        from discreet.release.adjustment import round_to
-
-        return round_to(self, digits)
+        return adjustment.round_to(self, digits)
 
     def consistent(self, *, total: int | Result | Released, value: str | None = None) -> Result:
         """Counts made whole, not negative, and such that they add up to ``total``.
@@ -228,9 +232,7 @@ class Result:
         the old one plus how far the count was moved; moving a negative count to 0 adds nothing.
         ``value`` names the column of counts; it may be left out if there is only one.
         """
-        from discreet.release.adjustment import consistent
-
-        return consistent(self, total=total, value=value)
+        return adjustment.consistent(self, total=total, value=value)
 
     # -- display -------------------------------------------------------------------------------
 
@@ -245,19 +247,47 @@ class Result:
         return draw(self, value)
 
     def __repr__(self) -> str:
-
-        return as_text(self)
+        columns = _columns(self)
+        ruled = ([c.heading, "-" * _width(c.heading), *c.cells] for c in columns)
+        lines = ["  ".join(row).rstrip() for row in zip(*ruled, strict=True)]
+        return "\n".join([*lines, *_more(self), "", *_footer(self)])
 
     def _repr_html_(self) -> str:
+        """The table for a notebook; everything that comes from outside is escaped."""
+        columns = _columns(self)
+        align = [f'style="text-align: {"right" if c.number else "left"}"' for c in columns]
 
-        return as_html(self)
+        def row(tag: str, cells: Iterable[str]) -> str:
+            pairs = zip(align, cells, strict=True)
+            inside = (f"<{tag} {a}>{escape(c.strip())}</{tag}>" for a, c in pairs)
+            return f"<tr>{''.join(inside)}</tr>"
+
+        head = row("th", (c.heading for c in columns))
+        rows = zip(*(c.cells for c in columns), strict=True)
+        body = "\n".join(row("td", cells) for cells in rows)
+        below = "<br>".join(escape(line) for line in [*_more(self), *_footer(self)])
+        return (
+            f'<table class="discreet">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n'
+            f'</table>\n<p style="font-size: 90%">{below}</p>'
+        )
 
     def __rich__(self) -> Any:
+        """The table for a terminal, without markup from the data."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
 
-        return as_rich(self)
+        columns = _columns(self)
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for column in columns:
+            table.add_column(Text(column.heading), no_wrap=column.number)
+        for row in zip(*(c.cells for c in columns), strict=True):
+            table.add_row(*map(Text, row))
+        below = "\n".join([*_more(self), "", *_footer(self)])
+        return Group(table, Text(below, style="dim"))
 
 
-# -- as text, HTML for notebooks, rich for terminals -----------------------------------------------
+# -- what is shown ---------------------------------------------------------------------------------
 
 
 _MOST_ROWS = 20
@@ -273,53 +303,6 @@ class _Column:
     heading: str
     cells: list[str]
     number: bool
-
-
-def as_text(result: Result) -> str:
-    """The table for a plain terminal."""
-    columns = _columns(result)
-    ruled = ([c.heading, "-" * _width(c.heading), *c.cells] for c in columns)
-    lines = ["  ".join(row).rstrip() for row in zip(*ruled, strict=True)]
-    return "\n".join([*lines, *_more(result), "", *_footer(result)])
-
-
-def as_html(result: Result) -> str:
-    """The table for a notebook; everything that comes from outside is escaped."""
-    columns = _columns(result)
-    align = [f'style="text-align: {"right" if c.number else "left"}"' for c in columns]
-
-    def row(tag: str, cells: Iterable[str]) -> str:
-        inside = (
-            f"<{tag} {a}>{escape(c.strip())}</{tag}>" for a, c in zip(align, cells, strict=True)
-        )
-        return f"<tr>{''.join(inside)}</tr>"
-
-    head = row("th", (c.heading for c in columns))
-    body = "\n".join(row("td", cells) for cells in zip(*(c.cells for c in columns), strict=True))
-    below = "<br>".join(escape(line) for line in [*_more(result), *_footer(result)])
-    return (
-        f'<table class="discreet">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n'
-        f'<p style="font-size: 90%">{below}</p>'
-    )
-
-
-def as_rich(result: Result) -> Any:
-    """The table for rich, without markup from the data."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    columns = _columns(result)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(Text(column.heading), no_wrap=column.number)
-    for row in zip(*(c.cells for c in columns), strict=True):
-        table.add_row(*(Text(cell) for cell in row))
-    below = "\n".join([*_more(result), "", *_footer(result)])
-    return Group(table, Text(below, style="dim"))
-
-
-# -- what is shown ---------------------------------------------------------------------------------
 
 
 def _columns(result: Result) -> list[_Column]:
@@ -452,7 +435,7 @@ def from_bytes(content: bytes) -> Result:
     facts: dict[str, Any] = json.loads(frame.schema.metadata[_METADATA])
     return Result(
         frame.replace_schema_metadata(None),
-        tuple(_column_info(column) for column in facts["columns"]),
+        tuple(ColumnInfo(**{k: _tuple(v) for k, v in told.items()}) for told in facts["columns"]),
         guarantee=Guarantee.from_json(facts["guarantee"]),
         cost=facts["cost"],
         protects=facts["protects"],
@@ -462,12 +445,5 @@ def from_bytes(content: bytes) -> Result:
     )
 
 
-def _column_info(fields: dict[str, Any]) -> ColumnInfo:
-    bounds = fields["bounds"]
-    return ColumnInfo(
-        **{
-            **fields,
-            "bounds": None if bounds is None else tuple(bounds),
-            "sources": tuple(fields["sources"]),
-        }
-    )
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -96,14 +96,10 @@ def exact(value: object) -> object:
     match value:
         case None:
             return ""
-        case bool():
-            return str(value).lower()
         case float():
             return repr(value)
-        case Decimal():
-            return f"{value:f}"
-        case date() | time():
-            return value.isoformat()
+        case bool() | Decimal() | date() | time():
+            return text(value)
     return value
 
 
