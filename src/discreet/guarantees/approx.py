@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
 from discreet.guarantees.document import NUMBER, named
@@ -14,12 +13,9 @@ from discreet.guarantees.notion import Budget, Notion, plain
 from discreet.guarantees.pure import Pure, pure_band, pure_profile, response_atoms
 from discreet.guarantees.zcdp import ZCDP
 from discreet.hints import spelled
-from discreet.numeric.balls import ball, sharp, upper_fraction
+from discreet.numeric.balls import arb, ball, sharp, upper_fraction
 from discreet.numeric.bands import Atoms, Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number, non_negative, probability
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)

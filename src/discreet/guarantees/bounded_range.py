@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.guarantees.document import NUMBER, named
 from discreet.guarantees.guarantee import LossBound, N, group_size
-from discreet.numeric.balls import ball
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number, non_negative
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)

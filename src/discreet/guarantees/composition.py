@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial, reduce
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -41,14 +41,10 @@ from discreet.guarantees.sampled import OneWay
 from discreet.guarantees.total_variation import TotalVariation
 from discreet.hints import spelled
 from discreet.lazy import cached_property
-from discreet.numeric.balls import ball
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import Band, FloatArray
 from discreet.numeric.exact import Number, integer, number, positive_float, round_up
 from discreet.numeric.short_fractions import bound_up
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 T = TypeVar("T")
 

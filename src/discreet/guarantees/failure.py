@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from discreet.guarantees.document import GUARANTEE, NUMBER, named
 from discreet.guarantees.grouped import GroupPrivacy
 from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
-from discreet.numeric.balls import ball
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)

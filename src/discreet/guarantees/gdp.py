@@ -15,14 +15,20 @@ from discreet.guarantees.document import NUMBER, named
 from discreet.guarantees.guarantee import N, group_size
 from discreet.guarantees.notion import Notion
 from discreet.hints import spelled
-from discreet.numeric.balls import ball, certainly_at_most, least_float, sharp, upper, upper_normal
+from discreet.numeric.balls import (
+    arb,
+    ball,
+    certainly_at_most,
+    least_float,
+    sharp,
+    upper,
+    upper_normal,
+)
 from discreet.numeric.bands import UNIT, Band, FloatArray, band
 from discreet.numeric.exact import Number, positive, probability, root_down, sqrt_up
 from discreet.numeric.short_fractions import ball_up, bound_up
 
 if TYPE_CHECKING:
-    from flint import arb
-
     from discreet.guarantees.loss_distribution import Outcomes
 
 

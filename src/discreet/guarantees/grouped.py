@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.guarantees.document import GUARANTEE, WHOLE, named
-from discreet.guarantees.guarantee import Guarantee, group_size
-from discreet.numeric.balls import ball
+from discreet.guarantees.guarantee import Guarantee, HalfProfile, group_size
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import Band, FloatArray, widen
-
-if TYPE_CHECKING:
-    from flint import arb
-
-    from discreet.guarantees.guarantee import HalfProfile
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,13 +19,11 @@ import numpy as np
 
 from discreet.errors import InternalError, InvalidArgument, Refused
 from discreet.lazy import cached_property
-from discreet.numeric.balls import ball, certainly_at_most, least_float, sharp, upper
+from discreet.numeric.balls import arb, ball, certainly_at_most, least_float, sharp, upper
 from discreet.numeric.bands import LARGEST, Atoms, Band, FloatArray
 from discreet.numeric.exact import Number, integer, non_negative, number, round_up
 
 if TYPE_CHECKING:
-    from flint import arb
-
     from discreet.guarantees.document import Fields
     from discreet.guarantees.notion import Notion
 
@@ -351,7 +349,7 @@ class LossBound(Guarantee):
 # The rest is done here, once.
 
 
-HalfProfile: TypeAlias = Callable[[Fraction], "arb"]
+HalfProfile: TypeAlias = Callable[[Fraction], arb]
 Orders: TypeAlias = Sequence[tuple[HalfProfile, HalfProfile]]
 
 

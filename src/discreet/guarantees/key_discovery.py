@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,14 +17,10 @@ from discreet.guarantees.gdp import GDP
 from discreet.guarantees.grouped import GroupPrivacy
 from discreet.guarantees.guarantee import Guarantee, HalfProfile, group_size, unit_interval
 from discreet.guarantees.pure import Pure
-from discreet.numeric.balls import ball, upper_normal
+from discreet.numeric.balls import arb, ball, upper_normal
 from discreet.numeric.bands import UNIT, Band, FloatArray, band, ends, widen
 from discreet.numeric.exact import Number
 from discreet.numeric.short_fractions import short_up
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 Coin = tuple[Fraction, Fraction]
 _FARTHEST = 700.0  # e^x is a float up to here

@@ -6,18 +6,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.guarantees.document import NUMBER, WHOLE_OR_NULL, named
 from discreet.guarantees.guarantee import LossBound, N, group_size
-from discreet.numeric.balls import ball
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import UNIT, Atoms, Band, FloatArray, atoms, ends, widen
 from discreet.numeric.exact import Number, integer, non_negative
-
-if TYPE_CHECKING:
-    from flint import arb
 
 _MOST_ATOMS = 4096  # with more steps, the noise is as good as real
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,13 +25,9 @@ from discreet.guarantees.guarantee import (
     unit_interval,
 )
 from discreet.lazy import cached_property
-from discreet.numeric.balls import ball, sharp, upper
+from discreet.numeric.balls import arb, ball, sharp, upper
 from discreet.numeric.bands import LARGEST, UNIT, Atoms, Band, FloatArray, atoms, band
 from discreet.numeric.exact import Number, integer, number
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 _ABOVE_ONE = Fraction(1, 1000)  # densities are integrated numerically
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,9 @@ from discreet.guarantees.document import NUMBER, named
 from discreet.guarantees.guarantee import Guarantee, LossBound, group_size
 from discreet.guarantees.notion import Notion
 from discreet.hints import spelled
-from discreet.numeric.balls import ball
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import UNIT, Atoms, Band, FloatArray, atoms, ends, widen
 from discreet.numeric.exact import Number
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)

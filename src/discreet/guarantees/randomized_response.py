@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.guarantees.document import NUMBER, WHOLE, named
 from discreet.guarantees.guarantee import Guarantee, LossBound, N, group_size
 from discreet.guarantees.pure import Pure, response_atoms
-from discreet.numeric.balls import ball
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import Atoms, Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number, integer, non_negative
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 _MOST = 10**18
 

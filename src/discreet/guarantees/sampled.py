@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,14 +13,10 @@ from discreet.guarantees.document import FLAG, GUARANTEE, NUMBER, named
 from discreet.guarantees.grouped import GroupPrivacy
 from discreet.guarantees.guarantee import Guarantee, HalfProfile, N, group_size, unit_interval
 from discreet.guarantees.pure import Pure
-from discreet.numeric.balls import ball, lower_fraction, sharp, upper_fraction
+from discreet.numeric.balls import arb, ball, lower_fraction, sharp, upper_fraction
 from discreet.numeric.bands import UNIT, Atoms, Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number
 from discreet.numeric.short_fractions import ball_up
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 _FAR = 10**6
 _RAREST = Fraction(1, 10**300)

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.guarantees.document import NUMBER, named
 from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
 from discreet.hints import spelled
-from discreet.numeric.balls import ball
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import Atoms, Band, FloatArray, atoms, ends
 from discreet.numeric.exact import Number
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -15,14 +15,12 @@ from discreet.guarantees.gdp import GDP
 from discreet.guarantees.guarantee import N, group_size
 from discreet.guarantees.notion import Notion
 from discreet.hints import spelled
-from discreet.numeric.balls import ball, certainly_at_most, least_float, sharp
+from discreet.numeric.balls import arb, ball, certainly_at_most, least_float, sharp
 from discreet.numeric.bands import UNIT, Band, FloatArray, ends, widen
 from discreet.numeric.exact import Number, round_up, sqrt_up
 from discreet.numeric.short_fractions import ball_up, bound_up
 
 if TYPE_CHECKING:
-    from flint import arb
-
     from discreet.guarantees.loss_distribution import Outcomes
 
 _NONE = Fraction(0)

@@ -6,16 +6,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
 from discreet.laws.value import DiscreteLaw, Value, exact_scores
 from discreet.lazy import cached_property
-from discreet.numeric.balls import ball, precision
+from discreet.numeric.balls import arb, ball, precision
 from discreet.numeric.exact import Number, non_negative
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from discreet.laws.value import Value, at_place, exact_value
-from discreet.numeric.balls import ball, sharp
+from discreet.numeric.balls import arb, ball, sharp
 from discreet.numeric.exact import Number, interval, positive
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False)

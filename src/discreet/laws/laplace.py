@@ -6,14 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from discreet.laws.value import GridLaw, Value, at_place, exact_value
-from discreet.numeric.balls import ball, least_half_width, sharp, upper
+from discreet.numeric.balls import arb, ball, least_half_width, sharp, upper
 from discreet.numeric.exact import Number, integer, positive, probability
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.laws.value import DiscreteLaw
-from discreet.numeric.balls import ball, precision
+from discreet.numeric.balls import arb, ball, precision
 from discreet.numeric.exact import Number, positive
-
-if TYPE_CHECKING:
-    from flint import arb
 
 _BITS = 192
 

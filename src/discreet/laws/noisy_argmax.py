@@ -16,18 +16,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from discreet.errors import InvalidArgument
 from discreet.laws.value import DiscreteLaw, Value, exact_scores, exact_value
-from discreet.numeric.balls import ball, precision, sharp
+from discreet.numeric.balls import arb, ball, precision, sharp
 from discreet.numeric.exact import Number, positive
 
-if TYPE_CHECKING:
-    from flint import arb
-
-
-Terms: TypeAlias = Mapping[Fraction | int, "arb"]
+Terms: TypeAlias = Mapping[Fraction | int, arb]
 Factor: TypeAlias = Callable[[Fraction, bool], Terms]
 
 

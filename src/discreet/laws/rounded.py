@@ -11,17 +11,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from discreet.laws.gaussian import RealGaussian
 from discreet.laws.laplace import RealLaplace
 from discreet.laws.value import HALF, GridLaw, Value, exact_value
-from discreet.numeric.balls import ball, sharp, upper, upper_normal
+from discreet.numeric.balls import arb, ball, sharp, upper, upper_normal
 from discreet.numeric.exact import Number, positive
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 # -- Laplace noise ---------------------------------------------------------------------------------
 

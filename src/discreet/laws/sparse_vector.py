@@ -15,15 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from discreet.laws.noisy_argmax import between, density, integral
 from discreet.laws.value import DiscreteLaw, Value, exact_scores, exact_value
-from discreet.numeric.balls import ball, sharp
+from discreet.numeric.balls import arb, ball, sharp
 from discreet.numeric.exact import Number, integer, number, positive
-
-if TYPE_CHECKING:
-    from flint import arb
 
 Answer: TypeAlias = bool | float | Fraction | None
 Lead = tuple[Fraction | None, Fraction | None]  # from, to; None means unbounded

@@ -11,14 +11,11 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument
-from discreet.numeric.balls import ball, least_half_width, sharp
+from discreet.numeric.balls import arb, ball, least_half_width, sharp
 from discreet.numeric.exact import Number, probability
-
-if TYPE_CHECKING:
-    from flint import arb
 
 Value: TypeAlias = int | float | Fraction
 

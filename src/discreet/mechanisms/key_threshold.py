@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, floor, log, log1p, tanh
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ from discreet.noise import entropy
 from discreet.noise.bernoulli import Rational, coins_each
 from discreet.noise.workspace import in_blocks
 from discreet.numeric.balls import (
+    arb,
     ball,
     least_half_width,
     lower_fraction,
@@ -36,10 +37,6 @@ from discreet.numeric.balls import (
     upper_fraction,
 )
 from discreet.numeric.exact import Number, integer, positive, probability, sqrt_up
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 Rule = Literal["optimal", "laplace", "gaussian"]
 

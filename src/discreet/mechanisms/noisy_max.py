@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import Any, Final, get_args
 
 from numpy.typing import ArrayLike
 
@@ -18,12 +18,9 @@ from discreet.laws.noisy_argmax import NoisyLead
 from discreet.mechanisms.mechanism import check_noise, positive_sensitivity, read_flag, read_scores
 from discreet.noise.additive import FloatGrid, fine_exponent
 from discreet.noise.argmax import Kind, argmax
-from discreet.numeric.balls import ball, certainly_at_most, least_float
+from discreet.numeric.balls import arb, ball, certainly_at_most, least_float
 from discreet.numeric.exact import Number, integer, positive, probability, round_up
 from discreet.sensitivity import Sensitivity
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True)

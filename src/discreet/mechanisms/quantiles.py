@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
 from math import ceil, lcm, prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,11 +21,8 @@ from discreet.laws.value import DiscreteLaw
 from discreet.mechanisms.exponential import step_epsilon
 from discreet.mechanisms.mechanism import check_noise, read_values
 from discreet.noise.argmax import argmax
-from discreet.numeric.balls import ball, precision, sharp, upper
+from discreet.numeric.balls import arb, ball, precision, sharp, upper
 from discreet.numeric.exact import Number, integer, probability, round_up
-
-if TYPE_CHECKING:
-    from flint import arb
 
 
 @dataclass(frozen=True, init=False)

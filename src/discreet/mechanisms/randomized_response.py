@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,12 +35,8 @@ from discreet.noise import entropy, uniform
 from discreet.noise.bernoulli import Computed, Probability, Rational, coins
 from discreet.noise.uniform import LARGEST_BOUND
 from discreet.noise.workspace import CHUNK, in_blocks
-from discreet.numeric.balls import ball, lower_fraction, sharp, upper
+from discreet.numeric.balls import arb, ball, lower_fraction, sharp, upper
 from discreet.numeric.exact import Number, integer, positive, probability
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 # At ε = 10⁶ a false answer is rarer than one in 10^434294; Arb's exponential goes on to 10³⁰.
 LARGEST_EPSILON: Final = 10**6

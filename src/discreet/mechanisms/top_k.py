@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,11 +20,8 @@ from discreet.laws.value import DiscreteLaw
 from discreet.mechanisms.exponential import Exponential, step_epsilon
 from discreet.mechanisms.mechanism import check_noise, read_flag, read_scores
 from discreet.noise.argmax import argmax
-from discreet.numeric.balls import ball, precision
+from discreet.numeric.balls import arb, ball, precision
 from discreet.numeric.exact import Number, integer, probability
-
-if TYPE_CHECKING:
-    from flint import arb
 
 MOST: Final = 10_000
 _BITS: Final = 192

@@ -11,15 +11,12 @@ draw takes the slow path: slower, never wrong.
 
 import functools
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.numeric.balls import precision
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.balls import arb, precision
 
 ULPS: Final = 4
 
@@ -54,7 +51,7 @@ def error_in_ulps(points: NDArray[np.float64]) -> tuple[float, float]:
     return log_error, exp_error
 
 
-def _ulps(truth: "arb", computed: float) -> float:
+def _ulps(truth: arb, computed: float) -> float:
     from flint import arb
 
     if computed == 0.0:

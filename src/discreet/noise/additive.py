@@ -34,7 +34,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,7 @@ from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
 from discreet.noise.entropy import Draw, Real, Source, Tape, Words, settle
 from discreet.noise.workspace import Workspace, chunks, in_blocks, room
-from discreet.numeric.balls import ball, precision
-
-if TYPE_CHECKING:
-    from flint import arb
-
+from discreet.numeric.balls import arb, ball, precision
 
 # -- grids: the integers, or the multiples of a power of two ---------------------------------------
 
@@ -199,7 +195,7 @@ UNKNOWN: Final = -(1 << 15)
 class IntegerLaw(Protocol):
     """A law on the integers, symmetric around 0."""
 
-    def cdf(self, k: int) -> "arb":
+    def cdf(self, k: int) -> arb:
         """P(X ≤ k) at the working precision."""
         ...
 

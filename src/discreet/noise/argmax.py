@@ -13,7 +13,7 @@ under- or overflows, whatever the scores.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,7 @@ from discreet.noise.additive import Flags, Floats
 from discreet.noise.entropy import Real, Source, Tape, Words, nearest, settle
 from discreet.noise.laplace import flip, quick_log_uniform
 from discreet.noise.workspace import Workspace, chunks, in_blocks, room
-from discreet.numeric.balls import ball
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.balls import arb, ball
 
 Kind = Literal["laplace", "exponential", "gumbel"]
 TAG: Final = 0x500
@@ -191,7 +188,7 @@ class Race:
 
         return settle(self._reals, attempt)
 
-    def _value(self, i: int) -> "arb":
+    def _value(self, i: int) -> arb:
         e = -self._reals[i].ball().log()
         if self._kind == "laplace":
             e = -e if self._negative[i] else e

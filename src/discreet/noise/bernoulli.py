@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 from discreet.noise import entropy
 from discreet.noise.entropy import Source, Words
 from discreet.noise.workspace import in_blocks
-from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.balls import arb, ball, lower_fraction, precision, upper_fraction
 
 
 class Probability(Protocol):
@@ -47,7 +44,7 @@ class Computed:
     Digits are computed once: a single coin takes a tenth of the time its formula takes.
     """
 
-    formula: Callable[[], "arb"]
+    formula: Callable[[], arb]
     _known: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
 
     def floor(self, bits: int) -> int:
@@ -75,7 +72,7 @@ def logistic(epsilon: Fraction) -> Probability:
     return Computed(lambda: _logistic(epsilon))
 
 
-def _logistic(epsilon: Fraction) -> "arb":
+def _logistic(epsilon: Fraction) -> arb:
     small = (-ball(abs(epsilon))).exp()  # at most 1, however large ε is
     return (1 if epsilon > 0 else small) / (1 + small)
 

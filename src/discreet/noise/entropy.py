@@ -12,18 +12,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
 from discreet.errors import EntropyFailed
-from discreet.numeric.balls import ball, precision
-
-if TYPE_CHECKING:
-    from flint import arb
-
+from discreet.numeric.balls import arb, ball, precision
 
 Words = NDArray[np.uint64]
 
@@ -216,7 +212,7 @@ class Real:
         self.bits += 64
         self._tag += 1
 
-    def ball(self) -> "arb":
+    def ball(self) -> arb:
         """Return a ball around every real that begins with the known bits."""
         from flint import arb
 
@@ -239,7 +235,7 @@ def settle(reals: list[Real], attempt: Callable[[], T | None]) -> T:
             real.refine()
 
 
-def nearest(value: "arb") -> int | None:
+def nearest(value: arb) -> int | None:
     """Return ⌊value + ½⌋ where the whole ball agrees on it, else None."""
     rounded = (value + ball(Fraction(1, 2))).floor().unique_fmpz()
     return None if rounded is None else int(rounded)

@@ -34,7 +34,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, nan
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,7 @@ from discreet.noise.additive import SMALL, Flags, Floats, Narrow, certain, narro
 from discreet.noise.entropy import Draw, Real, Tape, Words, nearest, settle
 from discreet.noise.laplace import flip
 from discreet.noise.workspace import Workspace
-from discreet.numeric.balls import ball, precision
-
-if TYPE_CHECKING:
-    from flint import arb
-
+from discreet.numeric.balls import arb, ball, precision
 
 # -- the half-normal law in strips -----------------------------------------------------------------
 
@@ -87,7 +83,7 @@ def strips() -> Strips:
     return Strips(exact, thresholds, guide)
 
 
-def threshold(s: int) -> "arb":
+def threshold(s: int) -> arb:
     """Return θ_s at the working precision, for any s ≥ 0."""
     from flint import arb
 
@@ -145,7 +141,7 @@ class GaussianSampler:
     def spread(self) -> Fraction:
         return self.sigma
 
-    def cdf(self, k: int) -> "arb":
+    def cdf(self, k: int) -> arb:
         """P(⌊Z + ½⌋ ≤ k) = Φ((k + ½)/σ), for noise on integers."""
         return (-ball((2 * k + 1) / (2 * self.sigma)) / ball(2).sqrt()).erfc() / 2
 
@@ -303,7 +299,7 @@ def _kept(reals: list[Real], strip: int) -> bool | None:
     return False if above >= below else None
 
 
-def _smallest(reals: list[Real]) -> "arb":
+def _smallest(reals: list[Real]) -> arb:
     value = reals[0].ball()
     for real in reals[1:]:
         value = value.min(real.ball())

@@ -14,7 +14,7 @@ does no harm.
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -23,10 +23,7 @@ from discreet.noise.accuracy import ULPS
 from discreet.noise.additive import Flags, Floats, Narrow, certain, narrow, round_within
 from discreet.noise.entropy import Draw, Real, Tape, Words, nearest, settle
 from discreet.noise.workspace import Workspace
-from discreet.numeric.balls import ball, precision
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.balls import arb, ball, precision
 
 F = TypeVar("F", float, Floats)
 
@@ -55,7 +52,7 @@ class DiscreteLaplaceSampler:
     def spread(self) -> Fraction:
         return self.scale
 
-    def cdf(self, k: int) -> "arb":
+    def cdf(self, k: int) -> arb:
         """P(X ≤ k) = 1 − p^(k+1)/(1 + p) with p = e^(−1/t) for k ≥ 0, and by symmetry below."""
         if k < 0:
             return 1 - self.cdf(-k - 1)
@@ -203,7 +200,7 @@ def _error(e: F) -> F:
     return 2.0**-53 + 2.0**-62 * grown + (ULPS + 3) * 2.0**-52 * e
 
 
-def _shift(scale: Fraction) -> "arb":
+def _shift(scale: Fraction) -> arb:
     """Return s, between 0 and ½, at the working precision."""
     t = ball(scale)
     return t * (2 / (1 + (-1 / t).exp())).log()

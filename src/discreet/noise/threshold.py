@@ -10,7 +10,7 @@ is made in float64 with an error bound, and in ball arithmetic where that leaves
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,7 @@ from discreet.noise.argmax import ERROR, HIGH, RELATIVE
 from discreet.noise.entropy import Real, Tape, nearest, settle
 from discreet.noise.laplace import flip, log_uniform
 from discreet.noise.workspace import Workspace
-from discreet.numeric.balls import ball
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.balls import arb, ball
 
 TAG: Final = 0x600
 
@@ -60,11 +57,11 @@ class NoisyThreshold:
         return Comparison(above, lead)
 
     def _lead(self, scores: NDArray[Any], scale: Fraction, tape: Tape) -> "Lead":
-        def lead(i: int) -> "tuple[list[Real], Callable[[], arb]]":
+        def lead(i: int) -> tuple[list[Real], Callable[[], arb]]:
             noise = LaplaceReal(tape, i)
             apart = Fraction(scores[i].item()) - self._threshold
 
-            def difference() -> "arb":
+            def difference() -> arb:
                 own = ball(scale) * noise.ball()
                 return ball(apart) + own - ball(self._scale) * self._noise.ball()
 
@@ -73,7 +70,7 @@ class NoisyThreshold:
         return lead
 
 
-Lead = Callable[[int], "tuple[list[Real], Callable[[], arb]]"]
+Lead = Callable[[int], tuple[list[Real], Callable[[], arb]]]
 
 
 class Comparison:
@@ -98,7 +95,7 @@ class LaplaceReal:
         self.uniform = tape.real(index, first=word >> 1, bits=63, tag=TAG)
         self._negative = bool(word & 1)
 
-    def ball(self) -> "arb":
+    def ball(self) -> arb:
         e = -self.uniform.ball().log()
         return -e if self._negative else e
 
@@ -109,7 +106,7 @@ def _laplace(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     return flip(np.negative(noise, out=noise), words, space)
 
 
-def _sign(difference: "arb") -> bool | None:
+def _sign(difference: arb) -> bool | None:
     if difference > 0:
         return True
     return False if difference < 0 else None

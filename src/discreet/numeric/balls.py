@@ -18,19 +18,17 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.errors import InternalError
 from discreet.numeric.exact import number, round_up
 
 if TYPE_CHECKING:
-    from flint import arb
-
-
-if TYPE_CHECKING:
     import flint
 
-    Arb: TypeAlias = flint.arb
+    arb: TypeAlias = flint.arb
+else:
+    arb = Any  # in annotations only
 
 # Bounds are kept between 2**-65536 and 2**65536: a ball may hold exp(-10**40), a Fraction may not.
 _MAX_EXPONENT = 65536
@@ -68,7 +66,7 @@ def precision(bits: int) -> Iterator[None]:
             flint.ctx.prec = before
 
 
-def ball(x: Fraction | int) -> Arb:
+def ball(x: Fraction | int) -> arb:
     """A ball that holds x: x itself if its denominator is a power of two, else a rounded one.
 
     >>> ball(Fraction(3, 4)).is_exact(), ball(Fraction(1, 3)).is_exact()
@@ -82,18 +80,18 @@ def ball(x: Fraction | int) -> Arb:
     return flint.arb(flint.fmpq(numerator, denominator))
 
 
-def upper(b: Arb) -> float:
+def upper(b: arb) -> float:
     """The least float at or above every point of the ball; infinity if there is no finite one."""
     bound = _supremum(b)
     return float("inf") if bound is None else round_up(bound)
 
 
-def lower(b: Arb) -> float:
+def lower(b: arb) -> float:
     """The greatest float at or below every point of the ball; minus infinity likewise."""
     return 0.0 - upper(b.neg(exact=True))
 
 
-def upper_fraction(b: Arb) -> Fraction:
+def upper_fraction(b: arb) -> Fraction:
     """The exact upper end of the ball; rounded up where it is finer than 2⁻⁶⁵⁵³⁶.
 
     >>> upper_fraction(ball(Fraction(3, 4)))
@@ -105,12 +103,12 @@ def upper_fraction(b: Arb) -> Fraction:
     return bound
 
 
-def lower_fraction(b: Arb) -> Fraction:
+def lower_fraction(b: arb) -> Fraction:
     """The exact lower end of the ball; rounded down where it is finer than 2⁻⁶⁵⁵³⁶."""
     return -upper_fraction(b.neg(exact=True))
 
 
-def _supremum(b: Arb) -> Fraction | None:
+def _supremum(b: arb) -> Fraction | None:
     """A rational at or above every point; None if there is none of reasonable size."""
     import flint
 
@@ -124,7 +122,7 @@ def _supremum(b: Arb) -> Fraction | None:
     return None if middle is None or radius is None else middle + radius
 
 
-def _dyadic_up(exact: Arb) -> Fraction | None:
+def _dyadic_up(exact: arb) -> Fraction | None:
     """An exact ball as a fraction, rounded up if finer than 2⁻⁶⁵⁵³⁶; None if beyond ±2⁶⁵⁵³⁶."""
     mantissa, exponent = (int(part) for part in exact.man_exp())
     if exponent + mantissa.bit_length() > _MAX_EXPONENT + 1:

@@ -12,14 +12,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd, inf, lcm
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from discreet.errors import InternalError
-from discreet.numeric.balls import upper, upper_fraction
+from discreet.numeric.balls import arb, upper, upper_fraction
 from discreet.numeric.exact import round_up
-
-if TYPE_CHECKING:
-    from flint import arb
 
 Ratio: TypeAlias = tuple[int, int]
 
