@@ -42,7 +42,7 @@ NOISE = (
     Mutant(
         id="laplace-slow-sign",
         file="noise/laplace.py",
-        old="        return -magnitude if negative else magnitude",
+        old="        return -magnitude if noise.negative else magnitude",
         new="        return magnitude",
         kind="sign",
         harm="draws that take the slow path are never negative",
@@ -71,8 +71,8 @@ NOISE = (
     Mutant(
         id="round-without-margin",
         file="noise/additive.py",
-        old="sure = np.less(y, 0.5 - error, out=",
-        new="sure = np.less_equal(y, 0.5 + 0 * error, out=",
+        old="np.less(y, 0.5 - error, out=",
+        new="np.less_equal(y, 0.5 + 0 * error, out=",
         kind="rounding",
         harm="no draw is ever in doubt, so the released bits are those of floating point",
         tests=(

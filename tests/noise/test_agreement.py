@@ -18,7 +18,7 @@ import pytest
 from scipy.stats import binom
 
 from discreet.noise import gaussian, laplace
-from discreet.noise.entropy import Draw, Tape
+from discreet.noise.entropy import Draw, Real, Tape
 from discreet.noise.gaussian import GaussianSampler, strips
 from discreet.noise.laplace import DiscreteLaplaceSampler, LaplaceSampler
 from discreet.noise.workspace import Workspace
@@ -185,7 +185,7 @@ def test_every_digit_is_drawn_once():
     """A real goes on with the word called by the next tag; what was revealed stays."""
     source = SeededEntropy(7)
     tape = Tape(source, source.words(3))
-    real = tape.real(1, first=5, bits=3, tag=40)
+    real = Real(tape, 1, first=5, bits=3, tag=40)
     real.refine()
     real.refine()
     further = [int(tape.more(tag)[1]) for tag in (40, 41)]

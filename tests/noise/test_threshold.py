@@ -12,7 +12,8 @@ import pytest
 from discreet.noise import threshold as module
 from discreet.noise.additive import INT_MAX, INT_MIN
 from discreet.noise.entropy import Tape
-from discreet.noise.threshold import LaplaceReal, NoisyThreshold
+from discreet.noise.laplace import LaplaceReal
+from discreet.noise.threshold import TAG, NoisyThreshold
 from discreet.numeric.balls import ball, precision
 from discreet.testing import ScriptedEntropy, SeededEntropy, seeded, using
 
@@ -117,9 +118,9 @@ def test_the_gap_is_exact():
         comparison = noisy.compare(scores, scale)
         gaps = [comparison.gap(int(i), -10) for i in range(40)]
     source = SeededEntropy(9)
-    first = LaplaceReal(Tape(source, source.words(1)), 0)
+    first = LaplaceReal(Tape(source, source.words(1)), 0, TAG)
     rest = Tape(source, source.words(40))
-    reals = [LaplaceReal(rest, i) for i in range(40)]
+    reals = [LaplaceReal(rest, i, TAG) for i in range(40)]
     for real in [first, *reals]:
         real.uniform.refine()
     with precision(300):

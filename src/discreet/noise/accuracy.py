@@ -34,21 +34,17 @@ def error_in_ulps(points: NDArray[np.float64]) -> tuple[float, float]:
     """Return the largest error of log at ``points``, and of exp at plus and minus their logs."""
     from flint import arb
 
+    def worst(function: str, x: NDArray[np.float64]) -> float:
+        vector, single = getattr(np, function)(x), getattr(math, function)
+        return max(
+            _ulps(getattr(arb(at), function)(), y)
+            for at, first in zip(x.tolist(), vector.tolist(), strict=True)
+            for y in (first, single(at))
+        )
+
     logs = np.log(points)
-    arguments = np.concatenate([logs, -logs])
-    powers = np.exp(arguments)
     with precision(128):
-        log_error = max(
-            _ulps(arb(x).log(), y)
-            for x, vector in zip(points.tolist(), logs.tolist(), strict=True)
-            for y in (vector, math.log(x))
-        )
-        exp_error = max(
-            _ulps(arb(x).exp(), y)
-            for x, vector in zip(arguments.tolist(), powers.tolist(), strict=True)
-            for y in (vector, math.exp(x))
-        )
-    return log_error, exp_error
+        return worst("log", points), worst("exp", np.concatenate([logs, -logs]))
 
 
 def _ulps(truth: arb, computed: float) -> float:

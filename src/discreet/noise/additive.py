@@ -227,7 +227,7 @@ class Narrow:
     def slow(self, tape: Tape, index: int) -> int:
         """Return X of one word, with as many bits as that takes."""
         word = int(tape.words[index])
-        uniform = tape.real(index, first=word, bits=64, tag=TAG)
+        uniform = Real(tape, index, first=word, bits=64, tag=TAG)
         near = self.lowest + bisect_left(self.thresholds.tolist(), word)
         return settle([uniform], lambda: self._least(uniform, near))
 
@@ -325,21 +325,15 @@ class Law(Protocol):
         ...
 
 
-def round_within(
-    y: Floats, error: float | Floats, room: Workspace, common: Flags | None = None
-) -> tuple[Floats, Flags]:
+def round_within(y: Floats, error: float | Floats, room: Workspace) -> tuple[Floats, Flags]:
     """Return rint(y), and where every real within ``error`` of y rounds to the same.
 
-    If ``common`` is given, only its places count as certain. Uses up ``y``. What it returns lives
-    in ``room``.
+    Uses up ``y``. What it returns lives in ``room``.
     """
     whole = np.rint(y, out=room.floats("whole", y.size))
     y -= whole  # exact
     np.abs(y, out=y)
-    sure = np.less(y, 0.5 - error, out=room.flags("sure", y.size))
-    if common is not None:
-        sure &= common
-    return whole, sure
+    return whole, np.less(y, 0.5 - error, out=room.flags("sure", y.size))
 
 
 def certain(y: float, error: float) -> int | None:
@@ -386,10 +380,12 @@ def _add_block(
     values: NDArray[Any], out: NDArray[Any], law: Law, grid: Grid, source: Source
 ) -> None:
     # In a small block the time would reveal whether any draw was doubtful; so all count as such.
-    fast = _add_fast if trusted() and values.size > SMALL else _leave_all
+    if values.size <= SMALL or not trusted():
+        out[:] = _add_closer(values, source.words(values.size), law, grid, source)
+        return
     doubtful, words = [], []
     for chunk in chunks(values.size):
-        where, which = fast(values[chunk], out[chunk], law, grid, source)
+        where, which = _add_fast(values[chunk], out[chunk], law, grid, source)
         doubtful.append(where + chunk.start)
         words.append(which)
     where = np.concatenate(doubtful)
@@ -397,12 +393,9 @@ def _add_block(
         out[where] = _add_closer(values[where], np.concatenate(words), law, grid, source)
 
 
-Doubts = tuple[NDArray[np.intp], Words]
-
-
 def _add_fast(
     values: NDArray[Any], out: NDArray[Any], law: Law, grid: Grid, source: Source
-) -> Doubts:
+) -> tuple[NDArray[np.intp], Words]:
     """Fill ``out`` except for the doubtful places; return those with their words."""
     with room() as space:
         words = space.words("words", values.size)
@@ -413,13 +406,6 @@ def _add_fast(
         whole[doubtful] = 0.0  # a placeholder
         grid.join(values, offset, whole, out, space)
         return doubtful, words[doubtful]
-
-
-def _leave_all(
-    values: NDArray[Any], out: NDArray[Any], law: Law, grid: Grid, source: Source
-) -> Doubts:
-    """Call every draw doubtful."""
-    return np.arange(values.size), source.words(values.size)
 
 
 def _add_closer(

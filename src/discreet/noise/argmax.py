@@ -11,18 +11,18 @@ ball arithmetic, from the same random bits, until one is left. No weights are fo
 under- or overflows, whatever the scores.
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.lazy import cached_property
 from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
 from discreet.noise.additive import Flags, Floats
-from discreet.noise.entropy import Real, Source, Tape, Words, nearest, settle
-from discreet.noise.laplace import flip, quick_log_uniform
+from discreet.noise.entropy import Source, Tape, Words, nearest, settle
+from discreet.noise.laplace import LaplaceReal, flip, quick_log_uniform
 from discreet.noise.workspace import Workspace, chunks, in_blocks, room
 from discreet.numeric.balls import arb, ball
 
@@ -34,23 +34,11 @@ HIGH: Final = {"laplace": 22.0, "exponential": 22.0, "gumbel": 22.0}
 LOW: Final = {"laplace": -22.0, "exponential": 0.0, "gumbel": -3.0}
 
 
-@dataclass(frozen=True)
-class Winner:
-    """The place of the largest noisy value, and what is needed to say by how much."""
-
-    index: int
-    race: "Race"
-
-    def gap(self, exponent: int) -> int:
-        """Return the lead over the runner-up, rounded to a whole number of 2^exponent."""
-        return self.race.gap(self.index, exponent)
-
-
-def argmax(scores: NDArray[Any], scale: Fraction, kind: Kind, *, runner_up: bool = False) -> Winner:
+def argmax(scores: NDArray[Any], scale: Fraction, kind: Kind, *, runner_up: bool = False) -> "Race":
     """Return the place of the largest score plus ``scale`` times noise of ``kind``.
 
     ``scores`` is a flat array of int64 or finite float64, not empty. ``runner_up`` keeps the
-    second best too, which ``Winner.gap`` needs.
+    second best too, which ``Race.gap`` needs.
     """
     source = entropy.source()
     fields: list[Field] = []
@@ -67,8 +55,7 @@ def argmax(scores: NDArray[Any], scale: Fraction, kind: Kind, *, runner_up: bool
     places, words, values = (np.concatenate([field[i] for field in fields]) for i in range(3))
     kept = _not_beaten(values, scale, runner_up)
     tape = Tape(source, words[kept])
-    race = Race(tape, places[kept], scores[places[kept]], scale, kind)
-    return Winner(race.winner(), race)
+    return Race(tape, places[kept], scores[places[kept]], scale, kind)
 
 
 Field = tuple[NDArray[np.intp], Words, Floats]
@@ -154,14 +141,12 @@ class Race:
         self._places = places.tolist()
         self._scores = [Fraction(score) for score in scores.tolist()]
         self._scale, self._kind = scale, kind
-        self._negative = [bool(word & 1) for word in tape.words.tolist()]
-        self._reals: list[Real] = [
-            tape.real(i, first=int(word) >> 1, bits=63, tag=TAG)
-            for i, word in enumerate(tape.words)
-        ]
+        self._noise = [LaplaceReal(tape, i, TAG) for i in range(tape.words.size)]
+        self._reals = [noise.uniform for noise in self._noise]
 
-    def winner(self) -> int:
-        """Return the place of the largest value."""
+    @cached_property
+    def index(self) -> int:
+        """The place of the largest value."""
         running = list(range(len(self._places)))
 
         def attempt() -> int | None:
@@ -175,9 +160,9 @@ class Race:
             return int(self._places[0])
         return int(self._places[settle(self._reals, attempt)])
 
-    def gap(self, place: int, exponent: int) -> int:
-        """Return the lead of ``place`` over the best of the others, in steps of 2^exponent."""
-        first = self._places.index(place)
+    def gap(self, exponent: int) -> int:
+        """Return the lead over the runner-up, rounded to a whole number of 2^exponent."""
+        first = self._places.index(self.index)
         others = [i for i in range(len(self._places)) if i != first]
 
         def attempt() -> int | None:
@@ -189,9 +174,8 @@ class Race:
         return settle(self._reals, attempt)
 
     def _value(self, i: int) -> arb:
-        e = -self._reals[i].ball().log()
-        if self._kind == "laplace":
-            e = -e if self._negative[i] else e
-        elif self._kind == "gumbel":
+        noise = self._noise[i]
+        e = noise.ball() if self._kind == "laplace" else noise.exponential()
+        if self._kind == "gumbel":
             e = -e.log()
         return ball(self._scores[i]) + ball(self._scale) * e

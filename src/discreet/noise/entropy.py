@@ -170,10 +170,6 @@ class Tape:
             self._revealed[tag] = self.source.extend(self.words, tag)
         return self._revealed[tag]
 
-    def real(self, index: int, *, first: int, bits: int, tag: int) -> "Real":
-        """Return the real that begins with the ``bits`` bits of the integer ``first``."""
-        return Real(self, index, first, bits, tag)
-
 
 class Draw:
     """The bits behind one word, in plain integers: the quick way for a single number."""
@@ -200,9 +196,9 @@ class Draw:
 
 
 class Real:
-    """A uniform real in [0, 1), known to ``bits`` bits so far."""
+    """A uniform real in [0, 1), known to ``bits`` bits so far: those of the integer ``first``."""
 
-    def __init__(self, tape: Tape, index: int, first: int, bits: int, tag: int) -> None:
+    def __init__(self, tape: Tape, index: int, *, first: int, bits: int, tag: int) -> None:
         self._tape, self._index, self._tag = tape, index, tag
         self.first, self.bits = first, bits
 

@@ -27,9 +27,8 @@ e^A − 1 ≤ A·e^B ≤ M·(1−V) with M = h²(j+1)·e^B; so V is kept when a�
 a uniform a.
 """
 
-import bisect
 import functools
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -99,7 +98,7 @@ def part_of(position: Real) -> int | None:
     """Return s with ``position`` in [θ_s, θ_s+1), or None if more bits are needed."""
     shift = 64 - position.bits
     first = position.first << shift if shift >= 0 else position.first >> -shift
-    s = max(0, bisect.bisect_left(strips().list, first) - 1)  # θ_s ≤ position for sure
+    s = max(0, bisect_left(strips().list, first) - 1)  # θ_s ≤ position for sure
     place = position.ball()
     while True:
         bound = threshold(s + 1)
@@ -207,10 +206,10 @@ class GaussianSampler:
 
     def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
         word = int(tape.words[index])
-        position = tape.real(index, first=word >> 48, bits=GUIDE_BITS, tag=POSITION_TAG)
+        position = Real(tape, index, first=word >> 48, bits=GUIDE_BITS, tag=POSITION_TAG)
         part = settle([position], lambda: part_of(position))
         if part % 2 == 0:
-            pair = [tape.real(index, first=(word >> 1) % 2**47, bits=47, tag=PLACE_TAG)]
+            pair = [Real(tape, index, first=(word >> 1) % 2**47, bits=47, tag=PLACE_TAG)]
         else:
             pair = _rest_place(tape, index, part // 2)
 
@@ -281,7 +280,7 @@ def _rest_place(tape: Tape, index: int, strip: int) -> list[Real]:
     r = 0
     while True:
         reals = [
-            tape.real(index, first=int(tape.more(tag)[index]), bits=64, tag=tag + 1)
+            Real(tape, index, first=int(tape.more(tag)[index]), bits=64, tag=tag + 1)
             for tag in _rest_tags(r)
         ]
         if settle(reals, lambda reals=reals: _kept(reals, strip)):  # type: ignore[misc]

@@ -35,18 +35,67 @@ LOW_ERROR: Final = 2.0**-52 * 1202605 + (ULPS + 3) * 2.0**-52 * LOW_E  # e^14 < 
 
 
 @dataclass(frozen=True)
-class DiscreteLaplaceSampler:
-    """P(k) ∝ exp(−|k|/scale) on the integers. No offset: integers are on the grid."""
+class LaplaceSampler:
+    """Density exp(−|z|/scale)/(2·scale) on the reals."""
 
     scale: Fraction
 
     @cached_property
-    def _floats(self) -> tuple[float, float, float]:
-        """scale, shift − ½ and the error bound of the fast path."""
-        scale = float(self.scale)
+    def _float(self) -> float:
+        return float(self.scale)
+
+    def table(self) -> Narrow | None:
+        return None  # its offsets differ
+
+    def one(self, draw: Draw, offset: float) -> int | None:
+        e, error = _exponential(draw)
+        y = -e * self._float if draw.word & 1 else e * self._float
+        return certain(y + offset, self._float * error + ROUNDING)
+
+    def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
+        scale = self._float
+        y = quick_log_uniform(words, room)
+        y *= -scale
+        common = _up_to(scale * LOW_E, y, room)
+        whole, sure = self._rounded(y, words, offset, scale * LOW_ERROR + ROUNDING, room)
+        if common is not None:
+            sure &= common
+        return whole, sure
+
+    def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
+        room = Workspace()
+        e = -log_uniform(tape.words, room)
+        error = self._float * _error(e) + ROUNDING
+        whole, sure = self._rounded(e * self._float, tape.words, offset, error, room)
+        sure &= e <= HIGH_E
+        return whole, sure
+
+    def _rounded(
+        self, y: Floats, words: Words, offset: Floats | None, error: float | Floats, room: Workspace
+    ) -> tuple[Floats, Flags]:
+        """Give y = t·E its sign, round it, and say where that is certain."""
+        y = flip(y, words, room)
+        if offset is not None:
+            y += offset
+        return round_within(y, error, room)
+
+    def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
+        noise = LaplaceReal(tape, index, TAG)
+        return settle(
+            [noise.uniform], lambda: nearest(ball(offset) + noise.ball() * ball(self.scale))
+        )
+
+
+@dataclass(frozen=True)
+class DiscreteLaplaceSampler(LaplaceSampler):
+    """P(k) ∝ exp(−|k|/scale) on the integers. No offset: integers are on the grid."""
+
+    @cached_property
+    def _middle(self) -> float:
+        """shift − ½"""
         with precision(128 + self.scale.numerator.bit_length()):
             shift = float(_shift(self.scale).mid())
-        return scale, shift - 0.5, scale * LOW_ERROR + ROUNDING
+        return shift - 0.5
 
     @property
     def spread(self) -> Fraction:
@@ -63,92 +112,44 @@ class DiscreteLaplaceSampler:
         return narrow(self)
 
     def one(self, draw: Draw, offset: float) -> int | None:
-        scale, shift, _ = self._floats
         e, error = _exponential(draw)
-        whole = certain(e * scale + shift, scale * error + ROUNDING)
+        whole = certain(e * self._float + self._middle, self._float * error + ROUNDING)
         return -whole if whole is not None and draw.word & 1 else whole
 
-    def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
-        scale, shift, error = self._floats
-        y = quick_log_uniform(words, room)
-        y *= -scale
-        common = _up_to(scale * LOW_E, y, room)
-        y += shift
-        whole, sure = round_within(y, error, room, common)
+    def _rounded(
+        self, y: Floats, words: Words, offset: Floats | None, error: float | Floats, room: Workspace
+    ) -> tuple[Floats, Flags]:
+        y += self._middle
+        whole, sure = round_within(y, error, room)
         return flip(whole, words, room), sure
 
-    def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
-        scale, shift, _ = self._floats
-        room = Workspace()
-        e = -log_uniform(tape.words, room)
-        y = e * scale + shift
-        whole, sure = round_within(y, scale * _error(e) + ROUNDING, room)
-        sure &= e <= HIGH_E
-        return flip(whole, tape.words, room), sure
-
     def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
-        uniform, negative = _parts(tape, index)
+        noise = LaplaceReal(tape, index, TAG)
 
         def attempt() -> int | None:
-            scale = ball(self.scale)
-            e = -uniform.ball().log()
-            whole = (scale * e + _shift(self.scale)).floor().unique_fmpz()
+            above = ball(self.scale) * noise.exponential() + _shift(self.scale)
+            whole = above.floor().unique_fmpz()
             return None if whole is None else int(whole)
 
-        magnitude = settle([uniform], attempt)
-        return -magnitude if negative else magnitude
+        magnitude = settle([noise.uniform], attempt)
+        return -magnitude if noise.negative else magnitude
 
 
-@dataclass(frozen=True)
-class LaplaceSampler:
-    """Density exp(−|z|/scale)/(2·scale) on the reals."""
+class LaplaceReal:
+    """A real Laplace number, known to as many bits as were needed so far."""
 
-    scale: Fraction
+    def __init__(self, tape: Tape, index: int, tag: int) -> None:
+        word = int(tape.words[index])
+        self.uniform = Real(tape, index, first=word >> 1, bits=63, tag=tag)
+        self.negative = bool(word & 1)
 
-    @cached_property
-    def _floats(self) -> tuple[float, float]:
-        """scale and the error bound of the fast path."""
-        scale = float(self.scale)
-        return scale, scale * LOW_ERROR + ROUNDING
+    def exponential(self) -> arb:
+        """Return a ball around E, its size."""
+        return -self.uniform.ball().log()
 
-    def table(self) -> Narrow | None:
-        return None  # its offsets differ
-
-    def one(self, draw: Draw, offset: float) -> int | None:
-        scale, _ = self._floats
-        e, error = _exponential(draw)
-        y = -e * scale if draw.word & 1 else e * scale
-        return certain(y + offset, scale * error + ROUNDING)
-
-    def fast(self, words: Words, offset: Floats | None, room: Workspace) -> tuple[Floats, Flags]:
-        scale, error = self._floats
-        y = quick_log_uniform(words, room)
-        y *= -scale
-        common = _up_to(scale * LOW_E, y, room)
-        y = flip(y, words, room)
-        if offset is not None:
-            y += offset
-        return round_within(y, error, room, common)
-
-    def closer(self, tape: Tape, offset: Floats | None) -> tuple[Floats, Flags]:
-        scale, _ = self._floats
-        room = Workspace()
-        e = -log_uniform(tape.words, room)
-        y = flip(e * scale, tape.words, room)
-        if offset is not None:
-            y += offset
-        whole, sure = round_within(y, scale * _error(e) + ROUNDING, room)
-        sure &= e <= HIGH_E
-        return whole, sure
-
-    def slow(self, tape: Tape, index: int, offset: Fraction) -> int:
-        uniform, negative = _parts(tape, index)
-
-        def attempt() -> int | None:
-            e = -uniform.ball().log() * ball(self.scale)
-            return nearest(ball(offset) + (-e if negative else e))
-
-        return settle([uniform], attempt)
+    def ball(self) -> arb:
+        """Return a ball around ±E."""
+        return -self.exponential() if self.negative else self.exponential()
 
 
 def quick_log_uniform(words: Words, room: Workspace) -> Floats:
@@ -204,8 +205,3 @@ def _shift(scale: Fraction) -> arb:
     """Return s, between 0 and ½, at the working precision."""
     t = ball(scale)
     return t * (2 / (1 + (-1 / t).exp())).log()
-
-
-def _parts(tape: Tape, index: int) -> tuple[Real, bool]:
-    word = int(tape.words[index])
-    return tape.real(index, first=word >> 1, bits=63, tag=TAG), bool(word & 1)

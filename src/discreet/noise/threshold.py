@@ -19,7 +19,7 @@ from discreet.noise import entropy
 from discreet.noise.accuracy import trusted
 from discreet.noise.argmax import ERROR, HIGH, RELATIVE
 from discreet.noise.entropy import Real, Tape, nearest, settle
-from discreet.noise.laplace import flip, log_uniform
+from discreet.noise.laplace import LaplaceReal, flip, log_uniform
 from discreet.noise.workspace import Workspace
 from discreet.numeric.balls import arb, ball
 
@@ -33,7 +33,7 @@ class NoisyThreshold:
         self._threshold, self._scale = threshold, scale
         self._source = entropy.source()
         tape = Tape(self._source, self._source.words(1))
-        self._noise = LaplaceReal(tape, 0)
+        self._noise = LaplaceReal(tape, 0, TAG)
         self._float = float(_laplace(tape.words)[0])
 
     def compare(self, scores: NDArray[Any], scale: Fraction) -> "Comparison":
@@ -49,16 +49,9 @@ class NoisyThreshold:
         doubt = RELATIVE * size + ERROR * float(scale + self._scale)
         extreme = (np.abs(noise) > HIGH["laplace"]) | (abs(self._float) > HIGH["laplace"])
         doubtful = (np.abs(value) <= doubt) | extreme | (not trusted())
-        lead = self._lead(scores, scale, tape)
-        above = value > 0
-        for i in np.flatnonzero(doubtful):
-            reals, difference = lead(int(i))
-            above[i] = settle(reals, lambda d=difference: _sign(d()))  # type: ignore[misc]
-        return Comparison(above, lead)
 
-    def _lead(self, scores: NDArray[Any], scale: Fraction, tape: Tape) -> "Lead":
         def lead(i: int) -> tuple[list[Real], Callable[[], arb]]:
-            noise = LaplaceReal(tape, i)
+            noise = LaplaceReal(tape, i, TAG)
             apart = Fraction(scores[i].item()) - self._threshold
 
             def difference() -> arb:
@@ -67,7 +60,11 @@ class NoisyThreshold:
 
             return [noise.uniform, self._noise.uniform], difference
 
-        return lead
+        above = value > 0
+        for i in np.flatnonzero(doubtful):
+            reals, difference = lead(int(i))
+            above[i] = settle(reals, lambda d=difference: _sign(d()))  # type: ignore[misc]
+        return Comparison(above, lead)
 
 
 Lead = Callable[[int], tuple[list[Real], Callable[[], arb]]]
@@ -85,19 +82,6 @@ class Comparison:
         reals, difference = self._lead(index)
         step = ball(Fraction(2) ** exponent)
         return settle(reals, lambda: nearest(difference() / step))
-
-
-class LaplaceReal:
-    """A real Laplace number, known to as many bits as were needed so far."""
-
-    def __init__(self, tape: Tape, index: int) -> None:
-        word = int(tape.words[index])
-        self.uniform = tape.real(index, first=word >> 1, bits=63, tag=TAG)
-        self._negative = bool(word & 1)
-
-    def ball(self) -> arb:
-        e = -self.uniform.ball().log()
-        return -e if self._negative else e
 
 
 def _laplace(words: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -31,7 +31,6 @@ class Workspace:
 
     def __init__(self) -> None:
         self._words: dict[str, NDArray[np.uint64]] = {}
-        self._flags: dict[str, NDArray[np.bool_]] = {}
 
     def words(self, name: str, size: int) -> NDArray[np.uint64]:
         kept = self._words.get(name)
@@ -44,10 +43,8 @@ class Workspace:
         return self.words(name, size).view(np.float64)
 
     def flags(self, name: str, size: int) -> NDArray[np.bool_]:
-        kept = self._flags.get(name)
-        if kept is None or kept.size < size:
-            kept = self._flags[name] = np.empty(size, np.bool_)
-        return kept[:size]
+        """The words of this name, read as flags."""
+        return self.words(name, (size + 7) // 8).view(np.bool_)[:size]
 
 
 _local: Final = threading.local()
