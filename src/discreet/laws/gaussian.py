@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.laws.value import Value, at_place, exact_value
+from discreet.laws.value import LocationLaw, RealLaw, Value, at_place, exact_value
+from discreet.numeric import exact
 from discreet.numeric.balls import arb, ball, sharp
-from discreet.numeric.exact import Number, interval, positive
+from discreet.numeric.exact import Number, positive
 
 
 @dataclass(frozen=True, init=False)
-class RealGaussian:
+class RealGaussian(RealLaw):
     """N(c, σ²), given by its variance, so that σ need not be rational.
 
     >>> law = RealGaussian(center=0, variance=1)
@@ -30,25 +31,15 @@ class RealGaussian:
         """The density at y as a ball; over all of y where that is a ball itself."""
         return at_place(lambda y: _density(y - ball(self.center), self.variance), y)
 
-    def cdf(self, y: Value) -> arb:
-        """P(Y ≤ y) as a ball."""
-        z = self.center - exact_value(y, name="y")
-        return sharp(lambda: _beyond(z, self.variance))
-
-    def above(self, y: Value) -> arb:
-        """P(Y ≥ y) as a ball."""
-        z = exact_value(y, name="y") - self.center
-        return sharp(lambda: _beyond(z, self.variance))
-
-    @property
-    def shape(self) -> tuple[str, Fraction]:
-        """The noise without its centre: log-concave, so laws of one shape are ordered."""
-        return "RealGaussian", self.variance
+    def _beyond(self, z: Fraction) -> arb:
+        return _beyond(z, self.variance)
 
 
 @dataclass(frozen=True, init=False)
-class CutGaussian:
+class CutGaussian(LocationLaw):
     """The density ∝ e^(−(y − c)²/(2·variance)) on an interval, 0 outside.
+
+    The log ratio of two laws of one shape is linear in y.
 
     >>> law = CutGaussian(center=0, variance=1, interval=(0, 1))
     >>> float(law.above(1)), round(float(law.above(0.5)), 6)
@@ -64,14 +55,14 @@ class CutGaussian:
     ) -> None:
         object.__setattr__(self, "center", exact_value(center, name="center"))
         object.__setattr__(self, "variance", positive(variance, name="variance"))
-        object.__setattr__(self, "interval", _interval(interval))
+        object.__setattr__(self, "interval", exact.interval(interval, name="interval"))
 
     def density(self, y: Value) -> arb:
         """The density at y as a ball."""
-        exact = exact_value(y, name="y")
-        if not self.interval[0] <= exact <= self.interval[1]:
+        place = exact_value(y, name="y")
+        if not self.interval[0] <= place <= self.interval[1]:
             return ball(0)
-        z = exact - self.center
+        z = place - self.center
         return sharp(lambda: _density(ball(z), self.variance) / self._between(*self.interval))
 
     def cdf(self, y: Value) -> arb:
@@ -85,11 +76,6 @@ class CutGaussian:
         low, high = self.interval
         start = min(max(exact_value(y, name="y"), low), high)
         return sharp(lambda: self._between(start, high) / self._between(low, high))
-
-    @property
-    def shape(self) -> tuple[str, Fraction, tuple[Fraction, Fraction]]:
-        """All but the centre: the log ratio of two laws of one shape is linear in y."""
-        return "CutGaussian", self.variance, self.interval
 
     def _between(self, a: Fraction, b: Fraction) -> arb:
         """The normal law's share of [a, b], by tails on the side where they are small."""
@@ -109,7 +95,3 @@ def _beyond(z: Fraction, variance: Fraction) -> arb:
     """P(Z ≥ z) for Z of N(0, variance) = erfc(z/√(2·variance))/2."""
     root = (ball(2 * variance)).sqrt()
     return (ball(z) / root).erfc() / 2
-
-
-def _interval(ends: tuple[Number, Number]) -> tuple[Fraction, Fraction]:
-    return interval(ends, name="interval")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-from discreet.laws.value import GridLaw, Value, at_place, exact_value
+from discreet.laws.value import GridLaw, RealLaw, Value, at_place, exact_value
 from discreet.numeric.balls import arb, ball, least_half_width, sharp, upper
 from discreet.numeric.exact import Number, integer, positive, probability
 
 
 @dataclass(frozen=True, init=False)
-class RealLaplace:
+class RealLaplace(RealLaw):
     """The density e^(−|y − c|/t)/(2t) around the centre c.
 
     >>> law = RealLaplace(center=1, scale=2)
@@ -35,23 +35,9 @@ class RealLaplace:
             y,
         )
 
-    def cdf(self, y: Value) -> arb:
-        """P(Y ≤ y) as a ball."""
-        return self._beyond(self.center - exact_value(y, name="y"))
-
-    def above(self, y: Value) -> arb:
-        """P(Y ≥ y) as a ball."""
-        return self._beyond(exact_value(y, name="y") - self.center)
-
-    @property
-    def shape(self) -> tuple[str, Fraction]:
-        """The noise without its centre: log-concave, so laws of one shape are ordered."""
-        return "RealLaplace", self.scale
-
     def _beyond(self, z: Fraction) -> arb:
-        """P(Z ≥ z) of the noise alone."""
-        half = sharp(lambda: ball(-abs(z) / self.scale).exp() / 2)
-        return half if z >= 0 else sharp(lambda: 1 - ball(z / self.scale).exp() / 2)
+        half = ball(-abs(z) / self.scale).exp() / 2
+        return half if z >= 0 else 1 - half
 
 
 # -- on the integers -------------------------------------------------------------------------------
@@ -84,11 +70,6 @@ class DiscreteLaplace(GridLaw):
             return ball(0)
         # (1 − r)/(1 + r) = tanh(1/(2t)) normalises r^|k| with r = e^(−1/t).
         return sharp(lambda: ball(1 / (2 * self.scale)).tanh() * ball(-distance / self.scale).exp())
-
-    @property
-    def shape(self) -> tuple[str, Fraction]:
-        """The noise without its centre; log-concave."""
-        return "DiscreteLaplace", self.scale
 
     @property
     def tails(self) -> tuple[Fraction, Fraction, Fraction]:

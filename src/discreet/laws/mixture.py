@@ -51,8 +51,8 @@ class Mixture(DiscreteLaw):
         match name:
             case "outcomes":
                 return tuple(dict.fromkeys([*first, *second]))
-            case "tails":
-                return _tails(first, second)
+            case "tails" if first[2] == second[2]:
+                return min(first[0], second[0]), max(first[1], second[1]), first[2]
             case "center":
                 return self.share * first + (1 - self.share) * second
         if first != second:
@@ -62,11 +62,3 @@ class Mixture(DiscreteLaw):
     def _mixed(self, a: arb, b: arb) -> arb:
         with precision(_BITS):
             return ball(self.share) * a + ball(1 - self.share) * b
-
-
-def _tails(
-    first: tuple[Fraction, Fraction, Fraction], second: tuple[Fraction, Fraction, Fraction]
-) -> tuple[Fraction, Fraction, Fraction]:
-    if first[2] != second[2]:
-        raise AttributeError("tails")
-    return min(first[0], second[0]), max(first[1], second[1]), first[2]

@@ -109,19 +109,18 @@ def between(start: Fraction | None, end: Fraction | None, *, rate: Fraction | in
     e^(−x/b)/2 for x ≥ 0 and 1 − e^(x/b)/2 below.
     """
 
-    def sides(place: Fraction, knot: Fraction, above: bool) -> tuple[Terms, Terms]:
-        """The tail, and what it lacks to 1."""
-        half = ball(-abs(knot - place) * rate).exp() / 2
-        if _passed(place, knot, above):
-            return {-rate: half}, {0: ball(1), -rate: -half}
-        return {0: ball(1), rate: -half}, {rate: half}
+    def tail(place: Fraction, knot: Fraction, above: bool, *, rest: bool = False) -> Terms:
+        """The tail, or the `rest`: what it lacks to 1."""
+        half, passed = ball(-abs(knot - place) * rate).exp() / 2, _passed(place, knot, above)
+        k = -rate if passed else rate
+        return {k: half} if passed != rest else {0: ball(1), k: -half}
 
     def factor(knot: Fraction, above: bool) -> Terms:
         if start is None:
             assert end is not None
-            return sides(end, knot, above)[1]
-        terms = dict(sides(start, knot, above)[0])
-        for k, c in ({} if end is None else sides(end, knot, above)[0]).items():
+            return tail(end, knot, above, rest=True)
+        terms = dict(tail(start, knot, above))
+        for k, c in ({} if end is None else tail(end, knot, above)).items():
             terms[k] = terms.get(k, ball(0)) - c
         return terms
 
@@ -151,7 +150,8 @@ def _times(left: Terms, right: Terms) -> Terms:
     product: dict[Fraction | int, arb] = {}
     for j, a in left.items():
         for k, b in right.items():
-            product[j + k] = product.get(j + k, ball(0)) + a * b
+            at, term = j + k, a * b
+            product[at] = product[at] + term if at in product else term
     return product
 
 

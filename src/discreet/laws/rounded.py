@@ -42,11 +42,6 @@ class RoundedLaplace(GridLaw):
         object.__setattr__(self, "step", positive(step, name="step"))
 
     @property
-    def shape(self) -> tuple[str, Fraction, Fraction]:
-        """The noise and its grid without the centre; log-concave."""
-        return "RoundedLaplace", self.scale, self.step
-
-    @property
     def unrounded(self) -> RealLaplace:
         """The law before rounding: the output is a function of it."""
         return RealLaplace(self.center, self.scale)
@@ -111,11 +106,6 @@ class RoundedGaussian(GridLaw):
         object.__setattr__(self, "center", exact_value(center, name="center"))
         object.__setattr__(self, "sigma", positive(sigma, name="sigma"))
         object.__setattr__(self, "step", positive(step, name="step"))
-
-    @property
-    def shape(self) -> tuple[str, Fraction, Fraction]:
-        """The noise and its grid without the centre; log-concave."""
-        return "RoundedGaussian", self.sigma, self.step
 
     @property
     def unrounded(self) -> RealGaussian:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import ceil, floor
 from numbers import Integral
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument
+from discreet.lazy import cached_property
 from discreet.numeric.balls import arb, ball, least_half_width, sharp
 from discreet.numeric.exact import Number, probability
 
@@ -61,20 +63,49 @@ def exact_scores(scores: Sequence[Value]) -> tuple[Fraction, ...]:
     return tuple(exact_value(score, name="scores") for score in scores)
 
 
-# -- noise on a grid -------------------------------------------------------------------------------
+# -- noise around a centre, real or on a grid ------------------------------------------------------
 
 
 HALF = Fraction(1, 2)
 
 
-class GridLaw(DiscreteLaw):
+@dataclass(frozen=True)
+class LocationLaw:
+    """Noise around a centre; what it is like apart from that is its shape."""
+
+    center: Fraction | int
+
+    @cached_property
+    def shape(self) -> tuple[Any, ...]:
+        """All but the centre. Noise is log-concave, so laws of one shape are ordered."""
+        return type(self).__name__, *(getattr(self, field.name) for field in fields(self)[1:])
+
+
+class RealLaw(LocationLaw, ABC):
+    """Symmetric noise Z with a density."""
+
+    @abstractmethod
+    def _beyond(self, z: Fraction) -> arb:
+        """P(Z ≥ z)."""
+
+    def cdf(self, y: Value) -> arb:
+        """P(Y ≤ y) as a ball."""
+        z = self.center - exact_value(y, name="y")
+        return sharp(lambda: self._beyond(z))
+
+    def above(self, y: Value) -> arb:
+        """P(Y ≥ y) as a ball."""
+        z = exact_value(y, name="y") - self.center
+        return sharp(lambda: self._beyond(z))
+
+
+class GridLaw(LocationLaw, DiscreteLaw):
     """Symmetric noise Z around a centre, rounded to the nearest multiple of a step.
 
     An output step·j stands for the cell step·[j − ½, j + ½). All follows from the grid, the centre
     and the tail of the noise.
     """
 
-    center: Fraction | int
     step: Fraction | int
 
     @abstractmethod
