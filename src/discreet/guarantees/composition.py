@@ -23,7 +23,7 @@ from discreet.errors import InvalidArgument, LooseBound, Refused
 from discreet.guarantees import convolution
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.convolution import Curve, GridPlan, Spectrum, grid_loss
-from discreet.guarantees.document import GUARANTEE, GUARANTEES, WHOLE, Kind, named, unexpected
+from discreet.guarantees.document import GUARANTEE, GUARANTEES, WHOLE, Kind, named
 from discreet.guarantees.guarantee import (
     Guarantee,
     HalfProfile,
@@ -58,11 +58,11 @@ _FAINT_DELTA = Fraction(1, 10**9)  # searches need not look at a smaller δ
 def _read_parts(value: object, name: str, depth: int) -> tuple[tuple[Guarantee, int], ...]:
     expected = "a list of pairs [guarantee, how often], one at least"
     if not isinstance(value, list) or not value:
-        raise unexpected(name, expected, value)
+        raise InvalidArgument.of(name, expected, value)
     parts = []
     for pair in value:
         if not isinstance(pair, list) or len(pair) != 2:
-            raise unexpected(name, expected, pair)
+            raise InvalidArgument.of(name, expected, pair)
         part = GUARANTEE.read(pair[0], name, depth)
         if isinstance(part, Composition):
             raise InvalidArgument(name, "pairs of a single mechanism", "a composition in one")
@@ -361,7 +361,6 @@ class Composition(Guarantee):
 
     def group(self, k: int) -> Guarantee:
         """What is promised to k people together: the composition of what each part promises."""
-
         groups = [g.group(k).repeat(count) for g, count in self.parts]
         return compose(groups, tolerance=self.tolerance, memory=self.memory)
 
@@ -573,8 +572,7 @@ class ComposedProfile:
                 return best
             if plan.size > _LARGE_GRID and _gap(*best) >= 0.7 * _gap(*before):
                 break  # a finer grid does not help
-            finer = self._finer(plan, *best)
-            if finer is None:
+            if (finer := self._finer(plan, *best)) is None:
                 break
             plan = finer
         return best
@@ -616,8 +614,7 @@ class ComposedProfile:
                 or (plan.size > _LARGE_GRID and doubt >= 0.7 * before)
             ):
                 break  # or a finer grid does not help
-            finer = self._finer(plan, 1.0, 1 + 4 * self._aim)
-            if finer is None:
+            if (finer := self._finer(plan, 1.0, 1 + 4 * self._aim)) is None:
                 break
             plan = finer
         return best
@@ -648,12 +645,10 @@ class ComposedProfile:
         return self.curve, self.plan
 
     def _first_plan(self, sketch: convolution.Sketch, tilt: float, tail: float) -> GridPlan:
-        lattice = lattice_of(self.parts)
-        return self._affordable(
-            convolution.make_plan(
-                sketch, tilt, tail=tail, tolerance=self.tolerance, lattice=lattice
-            )
+        plan = convolution.make_plan(
+            sketch, tilt, tail=tail, tolerance=self.tolerance, lattice=lattice_of(self.parts)
         )
+        return self._affordable(plan)
 
     def _affordable(self, plan: GridPlan) -> GridPlan:
         """The same circle, with fewer points if memory would not suffice."""
@@ -669,11 +664,10 @@ class ComposedProfile:
         gap = _gap(lower, upper)
         factor = min(0.5, 0.8 * math.sqrt(self._aim / gap)) if gap > 0 else 0.5
         factor = max(factor, 1 / 16)
-        circle = plan.step * plan.size
-        finer = convolution.sized(
-            replace(plan, step=convolution.short_step(plan.step * factor)), circle
+        step = convolution.short_step(plan.step * factor)
+        affordable = self._affordable(
+            convolution.sized(replace(plan, step=step), plan.step * plan.size)
         )
-        affordable = self._affordable(finer)
         return affordable if affordable.step < plan.step else None
 
     def _compute(self, plan: GridPlan) -> None:
@@ -817,10 +811,7 @@ class Least(Guarantee):
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
         bands = [g._band(x, swapped=swapped) for g in self.facts]
-        return Band(
-            np.min([band.lower for band in bands], axis=0),
-            np.min([band.upper for band in bands], axis=0),
-        )
+        return Band(*np.min(bands, axis=0))
 
 
 def proved(convert: Callable[[Guarantee], T], facts: Iterable[Guarantee]) -> list[T]:

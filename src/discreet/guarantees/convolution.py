@@ -369,7 +369,9 @@ class Curve:
         kernel = _kernel(spectrum.kept, self.size, self.step, self.tilt)
         weights = np.abs(kernel) * np.exp(np.minimum(spectrum.log_bound, 1.0))
         lost = float((spectrum.error * weights).sum()) + 1e-30
-        dropped = math.exp(-NEGLIGIBLE) * self.size * _largest_weight(self.step, self.tilt)
+        # No coefficient of the kernel exceeds the sum of the weights w(n), which is below this.
+        largest = 1 / (-math.expm1(-self.tilt * self.step))
+        dropped = math.exp(-NEGLIGIBLE) * self.size * largest
         transform = (8 * math.log2(self.size) + 80) * UNIT
         self._error = 2 * (lost + transform * float(weights.sum()) + dropped) / self.size
         ends = (spectrum.kept == 0) | (2 * spectrum.kept == self.size)
@@ -505,11 +507,6 @@ def _kernel(kept: NDArray[np.intp], size: int, step: float, tilt: float) -> NDAr
     return result
 
 
-def _largest_weight(step: float, tilt: float) -> float:
-    """At least the sum of the weights w(n), which no coefficient of their transform exceeds."""
-    return 1 / (-math.expm1(-tilt * step))
-
-
 def _rounded(count: int) -> int:
     """The count rounded up to five binary digits: a larger one keeps the bound, and few
     different ones are remembered."""
@@ -609,7 +606,8 @@ class GridPlan:
 
 def sketch(parts: Sequence[tuple[Guarantee, int]], *, tail: float, swapped: bool) -> Sketch:
     """Put the sketches of all parts side by side."""
-    rows = [sketch_of(pair, _power_of_ten(tail), swapped) for pair, _ in parts]
+    power_of_ten = 10.0 ** math.floor(math.log10(tail))  # few different ones are remembered
+    rows = [sketch_of(pair, power_of_ten, swapped) for pair, _ in parts]
     sizes = [losses.size for losses, _ in rows]
     return Sketch(
         losses=np.concatenate([losses for losses, _ in rows]),
@@ -629,10 +627,6 @@ def sketch_of(pair: Guarantee, tail: float, swapped: bool) -> tuple[FloatArray, 
     )
     loss = connect(pair, right, left, swapped=swapped)
     return np.concatenate((-left[:0:-1], right)), loss.masses
-
-
-def _power_of_ten(tail: float) -> float:
-    return 10.0 ** math.floor(math.log10(tail))
 
 
 def tilt_for_delta(sketch: Sketch, delta: float) -> float:

@@ -69,28 +69,23 @@ class Kind:
     read: Callable[[object, str, int], Any]
 
 
-def unexpected(name: str, expected: str, value: object) -> InvalidArgument:
-    """The error to raise for a value that is not what was expected."""
-    return InvalidArgument.of(name, expected, value)
-
-
 def read_number(value: object, name: str, depth: int = 0) -> Fraction:
     """An exact number, from text: a JSON number may have passed through a float."""
     if not isinstance(value, str):
-        raise unexpected(name, 'a number as text, such as "1/10"', value)
+        raise InvalidArgument.of(name, 'a number as text, such as "1/10"', value)
     return number(value, name=name)
 
 
 def read_whole(value: object, name: str, depth: int = 0) -> int:
     """A whole number, 1 or above."""
     if type(value) is not int:
-        raise unexpected(name, "a whole number", value)
+        raise InvalidArgument.of(name, "a whole number", value)
     return integer(value, name=name, minimum=1)
 
 
 def _read_flag(value: object, name: str, depth: int) -> bool:
     if not isinstance(value, bool):
-        raise unexpected(name, "true or false", value)
+        raise InvalidArgument.of(name, "true or false", value)
     return value
 
 
@@ -98,7 +93,7 @@ def _read_pairs(value: object, name: str, depth: int) -> tuple[tuple[Fraction, F
     if not isinstance(value, list) or not all(
         isinstance(pair, list) and len(pair) == 2 for pair in value
     ):
-        raise unexpected(name, "a list of pairs of numbers", value)
+        raise InvalidArgument.of(name, "a list of pairs of numbers", value)
     return tuple((read_number(p, name), read_number(q, name)) for p, q in value)
 
 
@@ -145,10 +140,10 @@ total variation, zcdp, got 'purr' (str)
     """
     document = parse(text, deepest=_DEEPEST)
     if not isinstance(document, dict) or "version" not in document:
-        raise unexpected("text", 'a JSON object with "notion" and "version"', document)
+        raise InvalidArgument.of("text", 'a JSON object with "notion" and "version"', document)
     version = document.pop("version")
     if type(version) is not int or version != VERSION:
-        raise unexpected("version", f"{VERSION}, the only one this release reads", version)
+        raise InvalidArgument.of("version", f"{VERSION}, the only one this release reads", version)
     return _read(document, depth=0)
 
 
@@ -157,7 +152,7 @@ total variation, zcdp, got 'purr' (str)
 
 def _read_list(value: object, name: str, depth: int) -> list[Guarantee]:
     if not isinstance(value, list) or not value:
-        raise unexpected(name, "a list of guarantees, one at least", value)
+        raise InvalidArgument.of(name, "a list of guarantees, one at least", value)
     return [_read(each, depth=depth) for each in value]
 
 
@@ -197,10 +192,12 @@ def _read(document: object, *, depth: int) -> Guarantee:
     if depth > _DEEPEST:
         raise InvalidArgument("text", f"nested at most {_DEEPEST} deep", "deeper")
     if not isinstance(document, dict):
-        raise unexpected("guarantee", 'a JSON object such as {"notion": "pure", …}', document)
+        raise InvalidArgument.of(
+            "guarantee", 'a JSON object such as {"notion": "pure", …}', document
+        )
     notion = document.get("notion")
     if not isinstance(notion, str) or notion not in KINDS:
-        raise unexpected("notion", f"one of {', '.join(sorted(KINDS))}", notion)
+        raise InvalidArgument.of("notion", f"one of {', '.join(sorted(KINDS))}", notion)
     kind = KINDS[notion]
     fields = kind.fields
     if set(document) != {"notion", *fields}:

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.errors import InvalidArgument, Refused
 from discreet.guarantees.approx import Approx
 from discreet.guarantees.bounded_range import BoundedRange
-from discreet.guarantees.composition import Composition, Least, compose
+from discreet.guarantees.composition import Composition, Least, compose, proved
 from discreet.guarantees.failure import Failing
 from discreet.guarantees.gdp import GDP
 from discreet.guarantees.guarantee import Guarantee, unit_interval
@@ -83,43 +82,35 @@ _INSTEAD = {
 }
 
 
-def read(classes: Any, event: Any) -> Guarantee:
+Inner: TypeAlias = Callable[[Any], Guarantee]  # reads an event inside an event
+
+
+def read(classes: Any, event: Any, depth: int = 0) -> Guarantee:
     """The guarantee, for an event of one of the classes of dp_accounting's module `dp_event`."""
-    return _Reader(classes, depth=0)(event)
+    if depth > _DEEPEST:
+        raise InvalidArgument("event", f"nested at most {_DEEPEST} deep", "a deeper one")
+    if not isinstance(event, classes.DpEvent):
+        raise InvalidArgument.of_data("event", "a DpEvent of dp_accounting", event)
+    name = type(event).__name__
+    # By name, as the classes of later versions are known here too; but theirs, not a class of the
+    # same name with a meaning of its own.
+    if name not in _READERS or getattr(classes, name, None) is not type(event):
+        told = f"{name} has no guarantee here: {_INSTEAD.get(name, _OTHERWISE)}"
+        raise Refused(told, code="unsupported")
+    return _READERS[name](event, lambda inside: read(classes, inside, depth + 1))
 
 
-@dataclass(frozen=True)
-class _Reader:
-    classes: Any
-    depth: int
-
-    def __call__(self, event: Any) -> Guarantee:
-        if self.depth > _DEEPEST:
-            raise InvalidArgument("event", f"nested at most {_DEEPEST} deep", "a deeper one")
-        if not isinstance(event, self.classes.DpEvent):
-            raise InvalidArgument.of_data("event", "a DpEvent of dp_accounting", event)
-        name = type(event).__name__
-        # By name, as the classes of later versions are known here too; but theirs, not a
-        # class of the same name with a meaning of its own.
-        if name not in _READERS or getattr(self.classes, name, None) is not type(event):
-            raise Refused(
-                f"{name} has no guarantee here: {_INSTEAD.get(name, _OTHERWISE)}",
-                code="unsupported",
-            )
-        return _READERS[name](event, _Reader(self.classes, self.depth + 1))
-
-
-def _read_gaussian(event: Any, inner: _Reader) -> Guarantee:
+def _read_gaussian(event: Any, inner: Inner) -> Guarantee:
     sigma = non_negative(event.noise_multiplier, name="GaussianDpEvent.noise_multiplier")
     return GDP(1 / sigma) if sigma else _EVERYTHING
 
 
-def _read_laplace(event: Any, inner: _Reader) -> Guarantee:
+def _read_laplace(event: Any, inner: Inner) -> Guarantee:
     scale = non_negative(event.noise_multiplier, name="LaplaceDpEvent.noise_multiplier")
     return LaplacePair(1 / scale) if scale else _EVERYTHING
 
 
-def _read_discrete_laplace(event: Any, inner: _Reader) -> Guarantee:
+def _read_discrete_laplace(event: Any, inner: Inner) -> Guarantee:
     rate = non_negative(event.noise_parameter, name="DiscreteLaplaceDpEvent.noise_parameter")
     steps = integer(event.sensitivity, name="DiscreteLaplaceDpEvent.sensitivity", minimum=0)
     if steps == 0:
@@ -128,7 +119,7 @@ def _read_discrete_laplace(event: Any, inner: _Reader) -> Guarantee:
     return LaplacePair(rate * steps, steps) if rate else _EVERYTHING
 
 
-def _read_response(event: Any, inner: _Reader) -> Guarantee:
+def _read_response(event: Any, inner: Inner) -> Guarantee:
     """With chance p a category out of all k at random, else the truth: e^ε = 1 + k·(1 − p)/p."""
     p = unit_interval(event.noise_parameter, name="RandomizedResponseDpEvent.noise_parameter")
     k = integer(event.num_buckets, name="RandomizedResponseDpEvent.num_buckets", minimum=1)
@@ -139,18 +130,18 @@ def _read_response(event: Any, inner: _Reader) -> Guarantee:
     return ResponsePair(ball_up(sharp(lambda: ball(k * (1 - p) / p).log1p())), k)
 
 
-def _read_epsilon_delta(event: Any, inner: _Reader) -> Guarantee:
+def _read_epsilon_delta(event: Any, inner: Inner) -> Guarantee:
     guarantee = Approx(event.epsilon, event.delta)
     return guarantee if guarantee.delta0 else Pure(guarantee.epsilon0)
 
 
-def _read_zcdp(event: Any, inner: _Reader) -> Guarantee:
+def _read_zcdp(event: Any, inner: Inner) -> Guarantee:
     """ξ + ρ·α is at most (ξ + ρ)·α at every order α ≥ 1."""
     rho = non_negative(event.rho, name="ZCDpEvent.rho")
     return ZCDP(rho + non_negative(event.xi, name="ZCDpEvent.xi"))
 
 
-def _read_sampled(event: Any, inner: _Reader) -> Guarantee:
+def _read_sampled(event: Any, inner: Inner) -> Guarantee:
     rate = unit_interval(
         event.sampling_probability, name="PoissonSampledDpEvent.sampling_probability"
     )
@@ -171,7 +162,7 @@ def _read_sampled(event: Any, inner: _Reader) -> Guarantee:
     return SampledPair(base, rate)
 
 
-def _read_repeated(event: Any, inner: _Reader) -> Guarantee:
+def _read_repeated(event: Any, inner: Inner) -> Guarantee:
     count = integer(event.count, name="SelfComposedDpEvent.count", minimum=0)
     one = inner(event.event)
     if count == 0:
@@ -179,7 +170,7 @@ def _read_repeated(event: Any, inner: _Reader) -> Guarantee:
     return one if one in (_NOTHING, _EVERYTHING) else one.repeat(count)
 
 
-def _read_composed(event: Any, inner: _Reader) -> Guarantee:
+def _read_composed(event: Any, inner: Inner) -> Guarantee:
     if not isinstance(event.events, list | tuple):
         raise InvalidArgument.of_data("ComposedDpEvent.events", "a list of events", event.events)
     parts = [inner(each) for each in event.events]
@@ -188,7 +179,7 @@ def _read_composed(event: Any, inner: _Reader) -> Guarantee:
 
 
 # The last three are not in dp-accounting 0.6, but on its main branch.
-_READERS: dict[str, Callable[[Any, _Reader], Guarantee]] = {
+_READERS: dict[str, Callable[[Any, Inner], Guarantee]] = {
     "NoOpDpEvent": lambda event, inner: _NOTHING,
     "NonPrivateDpEvent": lambda event, inner: _EVERYTHING,
     "GaussianDpEvent": _read_gaussian,
@@ -240,9 +231,10 @@ def write(classes: Any, guarantee: Guarantee) -> Any:
             noise = float_down(_noise_parameter(epsilon, categories))
             return _make(classes, "RandomizedResponseDpEvent", noise, categories)
         case SampledPair(base, rate):
-            return _make(
-                classes, "PoissonSampledDpEvent", float_up(rate), _write_sampled(classes, base)
-            )
+            # Randomized response is about replaced answers, sampling about people who come or go:
+            # there the event would claim an amplification that does not hold.
+            event = _write_without_response(classes, base)
+            return _make(classes, "PoissonSampledDpEvent", float_up(rate), event)
         case OneWay(pair):
             return write(classes, pair)  # both orders of the neighbours claim more than one
         case Failing(base, chance):  # as a mechanism of its own that may fail: the same profile
@@ -291,26 +283,17 @@ def _noise_parameter(epsilon: Fraction, categories: int) -> Fraction:
     return max(Fraction(0), lower_fraction(sharp(formula)))
 
 
-def _write_sampled(classes: Any, base: Guarantee) -> Any:
-    # Randomized response is about replaced answers, sampling about people who come or go: there
-    # the event would claim an amplification that does not hold. Pure ε claims no less.
-    return (
-        _write_pure(classes, base.epsilon0)
-        if isinstance(base, ResponsePair)
-        else write(classes, base)
-    )
+def _write_without_response(classes: Any, base: Guarantee) -> Any:
+    """As any guarantee, but randomized response as pure ε, which claims no less."""
+    if isinstance(base, ResponsePair):
+        return _write_pure(classes, base.epsilon0)
+    return write(classes, base)
 
 
 def _write_any(classes: Any, facts: tuple[Guarantee, ...]) -> Any:
     """The event of the fact that says most at δ = 1e-6, or of another if it has none."""
-    refused: Refused | None = None
-    for fact in sorted(facts, key=lambda g: g.epsilon(Fraction(1, 10**6))):
-        try:
-            return write(classes, fact)
-        except Refused as error:
-            refused = error
-    assert refused is not None
-    raise refused
+    best_first = sorted(facts, key=lambda g: g.epsilon(Fraction(1, 10**6)))
+    return proved(lambda fact: write(classes, fact), best_first)[0]
 
 
 def _write_composed(classes: Any, parts: tuple[tuple[Guarantee, int], ...]) -> Any:
@@ -321,11 +304,7 @@ def _write_composed(classes: Any, parts: tuple[tuple[Guarantee, int], ...]) -> A
         if isinstance(part, ResponsePair) and count <= _MOST_COPIES:
             events += [write(classes, part)] * count
             continue
-        event = (
-            _write_pure(classes, part.epsilon0)
-            if isinstance(part, ResponsePair)
-            else write(classes, part)
-        )
+        event = _write_without_response(classes, part)
         events.append(event if count == 1 else classes.SelfComposedDpEvent(event, count))
     return events[0] if len(events) == 1 else classes.ComposedDpEvent(events)
 

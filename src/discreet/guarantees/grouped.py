@@ -25,6 +25,7 @@ class GroupPrivacy(Guarantee):
 
     kind = "grouped"
     fields = named(single=GUARANTEE, size=WHOLE)
+    _convex = False
 
     single: Guarantee
     size: int
@@ -40,10 +41,6 @@ class GroupPrivacy(Guarantee):
     @property
     def _bounded(self) -> bool:
         return self.single._bounded
-
-    @property
-    def _convex(self) -> bool:
-        return False
 
     def _escape(self, *, swapped: bool = False) -> Fraction:
         return Fraction(0)  # what is known for certain; the bound itself may stay above

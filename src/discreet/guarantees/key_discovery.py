@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from discreet.numeric.short_fractions import short_up
 
 Coin = tuple[Fraction, Fraction]
 _FARTHEST = 700.0  # e^x is a float up to here
-_LARGEST_EXPONENT = Fraction(10**25)  # and a ball
+_LARGEST_EXPONENT = Fraction(10**25)  # and a ball; reading a falling profile earlier is safe
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -153,7 +152,7 @@ class KeyPair(Guarantee):
 
     def _worst(self, x: Fraction, worst: arb, *, swapped: bool) -> arb:
         # With the unit, "shown" is the best event: q − e^x·p. Without it, "not shown" is.
-        factor = ball(min(x, _LARGEST_EXPONENT)).exp()  # an earlier x only gives more
+        factor = ball(min(x, _LARGEST_EXPONENT)).exp()
         for low, high in self._sides(swapped):
             worst = worst.max(ball(high) - factor * ball(low) if low else ball(high))
         return ball(self.failing) + ball(1 - self.failing) * worst
@@ -185,7 +184,6 @@ class KeyPair(Guarantee):
 # of the two next to x/μ².
 
 
-_LARGEST_WHOLE_EXPONENT = Fraction(10**25)  # reading a falling profile earlier is safe
 _HALF = Fraction(1, 2)
 
 
@@ -197,9 +195,9 @@ def whole_gaussian_profile(mu: Fraction, x: Fraction) -> arb:
     >>> print(whole_gaussian_profile(Fraction(1, 4), Fraction(1, 32)).str(10, radius=False))
     0.08519976456
     """
-    x = min(x, _LARGEST_WHOLE_EXPONENT)
+    x = min(x, _LARGEST_EXPONENT)
     best, factor = ball(0), ball(x).exp()
-    below = floor(x / mu**2)
+    below = math.floor(x / mu**2)
     for c in (below, below + 1):
         coin = upper_normal((c - _HALF) * mu) - factor * upper_normal((c + _HALF) * mu)
         best = best.max(coin)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
 
 import numpy as np
 
@@ -41,16 +40,13 @@ class LaplacePair(LossBound):
 
     def __init__(self, epsilon: Number, steps: int | None = None) -> None:
         object.__setattr__(self, "epsilon0", non_negative(epsilon, name="epsilon"))
-        object.__setattr__(
-            self, "steps", None if steps is None else integer(steps, name="steps", minimum=1)
-        )
+        whole = None if steps is None else integer(steps, name="steps", minimum=1)
+        object.__setattr__(self, "steps", whole)
 
     def group(self, k: int) -> LaplacePair:
         """What is promised to k people together: the same noise under k times the shift."""
         size = group_size(k)
-        return LaplacePair(
-            self.epsilon0 * size, steps=None if self.steps is None else self.steps * size
-        )
+        return LaplacePair(self.epsilon0 * size, self.steps and self.steps * size)
 
     def _to(self, notion: type[N]) -> N:
         return notion._of_laplace(self.epsilon0, self.steps)
@@ -84,7 +80,7 @@ def _discrete_profile(epsilon: Fraction, steps: int, x: Fraction) -> arb:
         δ(x) = P(K ≤ m) − e^x·P(K ≤ m − n) = 1 − (r^(m+1) + e^x·r^(n−m))/(1 + r).
     """
     rate = epsilon / steps  # 1/t
-    m = floor((steps - x / rate) / 2)
+    m = math.floor((steps - x / rate) / 2)
     r = (-ball(rate)).exp()
     above = (-ball((m + 1) * rate)).exp()
     below = ball(x - (steps - m) * rate).exp()

@@ -87,20 +87,16 @@ def _tradeoff(near: Tabulated, end: float) -> Any:
     points = [{"x": float(a), "y": float(b)} for a, b in zip(rates, hits, strict=True)]
     x = alt.X("x:Q", title="false-alarm rate", scale=alt.Scale(domain=[0, 1]), axis=_percent())
     y = alt.Y("y:Q", title="hit rate, at most", scale=alt.Scale(domain=[0, 1]), axis=_percent())
-    curve = (
-        alt.Chart(alt.InlineData(values=points))
-        .mark_line(color=_BLUE, strokeWidth=2.5)
-        .encode(x=x, y=y)
+
+    def chart(points: list[dict[str, Any]], **more: str) -> Any:
+        return alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y, **more)
+
+    curve = chart(points).mark_line(color=_BLUE, strokeWidth=2.5)
+    diagonal = chart([{"x": 0, "y": 0}, {"x": 1, "y": 1}]).mark_line(
+        color=_GREY, strokeDash=[6, 4], strokeWidth=1.5
     )
-    diagonal = (
-        alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
-        .mark_line(color=_GREY, strokeDash=[6, 4], strokeWidth=1.5)
-        .encode(x=x, y=y)
-    )
-    label = (
-        alt.Chart(alt.InlineData(values=[{"x": 0.72, "y": 0.66, "words": "guessing"}]))
-        .mark_text(color=_GREY, fontSize=13, angle=315)
-        .encode(x=x, y=y, text="words:N")
+    label = chart([{"x": 0.72, "y": 0.66, "words": "guessing"}], text="words:N").mark_text(
+        color=_GREY, fontSize=13, angle=315
     )
     return alt.layer(diagonal, label, curve).properties(
         width=_SIDE, height=_SIDE, title=_panel("The best attack")
@@ -154,15 +150,11 @@ def _drop(near: Tabulated, end: float) -> float:
 
 
 def _panel(title: str) -> Any:
-    alt = altair()
-
-    return alt.TitleParams(title, fontSize=15, fontWeight="normal", anchor="start", dy=-4)
+    return altair().TitleParams(title, fontSize=15, fontWeight="normal", anchor="start", dy=-4)
 
 
 def _percent() -> Any:
-    alt = altair()
-
-    return alt.Axis(format=".0%", tickCount=6)
+    return altair().Axis(format=".0%", tickCount=6)
 
 
 def _powers_of_ten(least: float) -> tuple[Any, Any, float]:

@@ -39,6 +39,7 @@ class SampledPair(Guarantee):
     kind = "sampled"
     fields = named(base=GUARANTEE, rate=NUMBER)
     small = True
+    _symmetric = False
 
     base: Guarantee
     rate: Fraction
@@ -82,10 +83,6 @@ class SampledPair(Guarantee):
         from discreet.guarantees.composition import Least
 
         return Least([self.base.group(k), GroupPrivacy(self, k)])
-
-    @property
-    def _symmetric(self) -> bool:
-        return False
 
     @property
     def _bounded(self) -> bool:
@@ -176,6 +173,7 @@ class OneWay(Guarantee):
 
     kind = "one way"
     fields = named(pair=GUARANTEE, swapped=FLAG)
+    _symmetric = False
 
     pair: Guarantee
     swapped: bool
@@ -186,10 +184,6 @@ class OneWay(Guarantee):
     def group(self, k: int) -> Guarantee:
         """What is promised to k people together."""
         return self if group_size(k) == 1 else self.pair.group(k)
-
-    @property
-    def _symmetric(self) -> bool:
-        return False
 
     @property
     def _bounded(self) -> bool:

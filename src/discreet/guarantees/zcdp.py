@@ -45,6 +45,7 @@ class ZCDP(Notion):
     fields = named(rho=NUMBER)
     parameter, symbol, sum_symbol = "rho", "ρ", "ρ"
     closed = gaussian = True
+    _convex = False  # the least of three bounds
 
     rho: Fraction
 
@@ -199,10 +200,6 @@ class ZCDP(Notion):
     @property
     def _bounded(self) -> bool:
         return self.rho == 0
-
-    @property
-    def _convex(self) -> bool:
-        return False  # the least of three bounds
 
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
         # Bun and Steinke 2016, Proposition 1.3: ρ + 2·√(ρ·ln(1/δ)).
