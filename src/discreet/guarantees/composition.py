@@ -499,7 +499,6 @@ def _sum_up(terms: list[Fraction]) -> Fraction:
 
 
 # -- one order of a composition, read at the ε or δ asked for --------------------------------------
-# Plan, transform, refine.
 
 
 _BYTES = 120  # at the peak, for each point of the circle or of one loss
@@ -735,7 +734,6 @@ def lattice_of(parts: Sequence[tuple[Guarantee, int]]) -> float | None:
 
 
 # -- several true facts about one mechanism --------------------------------------------------------
-# The least of their profiles, point by point.
 
 
 @dataclass(frozen=True, init=False, repr=False)

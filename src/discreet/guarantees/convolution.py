@@ -555,8 +555,6 @@ def _binomial(m: NDArray[np.intp], count: int, step: float) -> tuple[FloatArray,
 
 
 # -- where to look, and how finely -----------------------------------------------------------------
-# The tilt, the grid and the circle for one question.
-#
 # Nothing here has to be exact. Whatever tilt, step and size come out, the bounds read from them
 # hold; a good plan makes them tight and cheap.
 

@@ -19,7 +19,6 @@ from discreet.guarantees.guarantee import KINDS, Guarantee
 from discreet.numeric.exact import integer, number
 
 # -- JSON from anywhere ----------------------------------------------------------------------------
-# Parsed, or refused in a sentence.
 
 
 _LONGEST = 2**24  # characters
@@ -58,7 +57,6 @@ def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 # -- kinds of fields -------------------------------------------------------------------------------
-# How each is written, and how it is read and checked.
 
 
 @dataclass(frozen=True)

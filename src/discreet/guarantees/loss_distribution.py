@@ -355,7 +355,6 @@ def _loss(p: Fraction, q: Fraction) -> float:
 
 
 # -- two continuous laws, cut into cells -----------------------------------------------------------
-# They give a table that is too easy to tell apart, and one that is too hard.
 
 
 LogDensity: TypeAlias = Callable[[FloatArray], FloatArray]

@@ -41,7 +41,6 @@ class RealLaplace(RealLaw):
 
 
 # -- on the integers -------------------------------------------------------------------------------
-# Whole numbers, each step away e^(−1/t) times as likely.
 
 
 @dataclass(frozen=True, init=False)

@@ -243,7 +243,6 @@ class Family(Generic[M]):
 
 
 # -- run target ------------------------------------------------------------------------------------
-# Many runs of one mechanism, each perhaps on a sample, and a guarantee they must stay within.
 
 
 _ROUGH_TOLERANCE = 1e-3  # a tolerance that a composition reaches fast

@@ -17,6 +17,7 @@ from discreet.guarantees import ZCDP, BoundedRange
 from discreet.hints import spelled
 from discreet.inputs import Scores
 from discreet.mechanisms.mechanism import (
+    EXACT_FLOAT,
     check_noise,
     exactly_one,
     positive_sensitivity,
@@ -30,7 +31,6 @@ from discreet.numeric.exact import Number, integer, positive, probability, round
 from discreet.sensitivity import Sensitivity
 
 MOST_POINTS: Final = 10**7
-_EXACT_FLOAT: Final = 1 << 53
 
 
 @dataclass(frozen=True, init=False)
@@ -160,7 +160,7 @@ def grid_points(interval: tuple[Number, Number], step: Number) -> NDArray[np.flo
     # so that the division is the only rounding.
     denominator = lcm(lower.denominator, exact_step.denominator)
     first, stride = int(lower * denominator), int(exact_step * denominator)
-    if max(abs(first), abs(first + stride * (count - 1)), denominator) > _EXACT_FLOAT:
+    if max(abs(first), abs(first + stride * (count - 1)), denominator) > EXACT_FLOAT:
         raise InvalidArgument(
             "interval and step",
             "numbers with at most about 15 digits together",

@@ -202,8 +202,6 @@ def _read_rule(rule: Rule) -> Rule:
 
 
 # -- the optimal rule for discovering keys ---------------------------------------------------------
-# The largest probability with which a key of n units may be kept.
-#
 # One unit more or less may change the probability π(n) of keeping a key by a factor of e^ε and δ,
 # in both directions and for both outcomes. From π(0) = 0 the largest such probabilities are
 #
@@ -313,7 +311,6 @@ def check_length(epsilon: Fraction, delta: Fraction) -> None:
 
 
 # -- which sizes of a key reveal the most about one unit -------------------------------------------
-# The envelope of all coins.
 
 
 Line = tuple[int, int, int]  # low, high and a name
@@ -358,8 +355,6 @@ def _hides(two: Sequence[Line], third: Line) -> bool:
 
 
 # -- discovering keys by noise ---------------------------------------------------------------------
-# Keep a key whose noisy count of units reaches a threshold.
-#
 # A key that only one person holds must stay unseen save for a small chance. With noise Z on whole
 # counts the threshold is the least whole T ≥ 1 with P(1 + Z ≥ T) at most that chance. A key is kept
 # when its noisy count is T *or more*: the same event in the rule and in the bound.
@@ -379,10 +374,7 @@ class Reaches(DiscreteLaw):
 
     def mass(self, outcome: bool) -> arb:
         """P(outcome) as a ball."""
-        if not outcome:
-            return self.count.cdf(self.threshold - 1)
-        # By symmetry P(X ≥ T) = P(X ≤ 2c − T): a small number, not one minus a large one.
-        return self.count.cdf(2 * self.count.center - self.threshold)
+        return self.count.above(self.threshold) if outcome else self.count.cdf(self.threshold - 1)
 
 
 @dataclass(frozen=True)

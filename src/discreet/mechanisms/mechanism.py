@@ -147,16 +147,17 @@ def _from_sequence(value: Sequence[Any], name: str) -> Values:
     except ValueError:  # what NumPy raises for arrays of different shapes
         raise _refuse(name, value, "of one shape", "some of its rows differ in length") from None
     kinds = {type(element) for element in array.flat}
-    if kinds and all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
-        flat = np.array([_clamp(int(element)) for element in array.flat], np.int64)
-    elif kinds and all(
-        issubclass(kind, int | float | np.integer | np.floating) and kind is not bool
-        for kind in kinds
-    ):
-        flat = np.array([_as_float(element) for element in array.flat], np.float64)
-    else:
+    if not kinds or not all(map(_is_number, kinds)):
         raise _refuse_elements(name, value, kinds)
+    if all(issubclass(kind, int | np.integer) for kind in kinds):
+        flat = np.array([_clamp(int(element)) for element in array.flat], np.int64)
+    else:
+        flat = np.array([_as_float(element) for element in array.flat], np.float64)
     return Values(flat, array.shape)
+
+
+def _is_number(kind: type) -> bool:
+    return kind is not bool and issubclass(kind, int | float | np.integer | np.floating)
 
 
 def _from_array(array: NDArray[Any], value: object, name: str) -> NDArray[Any]:
@@ -208,11 +209,7 @@ def _refuse_elements(name: str, value: object, kinds: set[type]) -> InvalidArgum
         return _refuse(name, value, "at least one number", "there is nothing to release")
     if kinds & {list, tuple}:
         return _refuse(name, value, "of one shape", "some of its rows differ in length")
-    others = sorted(
-        kind.__name__
-        for kind in kinds
-        if kind is bool or not issubclass(kind, int | float | np.integer | np.floating)
-    )
+    others = sorted(kind.__name__ for kind in kinds if not _is_number(kind))
     return _refuse(
         name,
         value,

@@ -167,8 +167,6 @@ class Quantiles:
 
 
 # -- several quantiles from one histogram ----------------------------------------------------------
-# The middle one first, then what lies on either side.
-#
 # Kaplan, Schnapp and Stemmer, "Differentially Private Approximate Quantiles", ICML 2022. The pieces
 # at one depth of the tree share out the rows, so that together they cost one selection.
 #
@@ -311,7 +309,6 @@ def distances(counts: Counts, p: Fraction) -> Counts:
 
 
 # -- what quantiles are taken of -------------------------------------------------------------------
-# Probabilities, and rows counted at each candidate.
 
 
 MOST_CANDIDATES: Final = 1 << 20
@@ -322,17 +319,18 @@ MOST_ASKED: Final = 1000
 LONGEST: Final = 1 << 30
 
 
-def read_probabilities(given: object) -> tuple[Fraction, ...]:
+def read_probabilities(given: Any) -> tuple[Fraction, ...]:
     """Read distinct probabilities strictly between 0 and 1, in any order.
 
     >>> read_probabilities([0.5, "1/3"])
     (Fraction(1, 2), Fraction(1, 3))
     """
-    if not isinstance(given, tuple | list) or not 1 <= len(given) <= MOST_ASKED:
+    listed = isinstance(given, tuple | list)
+    if not listed or not 1 <= len(given) <= MOST_ASKED:
         raise InvalidArgument(
             "probabilities",
             f"a list or tuple of 1 to {MOST_ASKED} numbers",
-            _how_many(given),
+            f"{len(given)} of them" if listed else InvalidArgument.describe_parameter(given),
             hint=Phrase("for the median, {probabilities=[0.5]}"),
         )
     exact = tuple(probability(p, name="probabilities") for p in given)
@@ -377,14 +375,7 @@ def largest_count(candidates: int, probabilities: tuple[Fraction, ...]) -> int:
     return (1 << 62) // (denominator * candidates)
 
 
-def _how_many(given: object) -> str:
-    if isinstance(given, tuple | list):
-        return f"{len(given)} of them"
-    return InvalidArgument.describe_parameter(given)
-
-
 # -- the exact law of several quantiles ------------------------------------------------------------
-# A sum over every way to arrive at them.
 
 
 _BITS = 192
@@ -462,7 +453,6 @@ class QuantilesLaw(DiscreteLaw):
 
 
 # -- how many rows off several quantiles may be ----------------------------------------------------
-# Errors of one choice shift the next.
 
 
 def rank_errors(

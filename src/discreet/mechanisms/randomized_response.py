@@ -362,14 +362,11 @@ class Channel:
 
     def estimate(self, responses: NDArray[Any], confidence: Fraction) -> Estimate:
         """Estimate the share of each category; for two of them, of category 1 alone."""
-        counts, n = _count(responses, self.categories), responses.size
+        n = responses.size
+        parts = [self._one(count, n, confidence) for count in _count(responses, self.categories)]
         if self.categories == 2:
-            parts = [self._one(counts[1], n, confidence)]
-        else:
-            parts = [self._one(count, n, confidence) for count in counts]
+            return Estimate(*parts[1], float(confidence), n)
         values, errors, intervals = zip(*parts, strict=True)
-        if self.categories == 2:
-            return Estimate(values[0], errors[0], intervals[0], float(confidence), n)
         return Estimate(values, errors, intervals, float(confidence), n)
 
     def _one(self, count: int, n: int, confidence: Fraction) -> tuple[float, float, Interval]:

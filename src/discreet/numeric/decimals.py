@@ -17,12 +17,12 @@ def decimal_up(x: Fraction, digits: int = _DIGITS) -> Fraction:
     >>> decimal_up(Fraction(2, 3)), decimal_down(Fraction(2, 3))
     (Fraction(667, 1000), Fraction(333, 500))
     """
-    return _decimal(x, digits, ROUND_CEILING)
+    return Fraction(_decimal(x, digits, ROUND_CEILING))
 
 
 def decimal_down(x: Fraction, digits: int = _DIGITS) -> Fraction:
     """The greatest decimal with this many digits at or below x ≥ 0."""
-    return _decimal(x, digits, ROUND_FLOOR)
+    return Fraction(_decimal(x, digits, ROUND_FLOOR))
 
 
 def text(x: Fraction) -> str:
@@ -31,10 +31,10 @@ def text(x: Fraction) -> str:
     >>> text(Fraction(1, 10)), text(Fraction(200_001)), text(Fraction(1, 3) / 10**9)
     ('0.1', '201,000', '3.34 × 10^-10')
     """
-    rounded = decimal_up(x)
+    decimal = _decimal(x, _DIGITS, ROUND_CEILING)
+    rounded, power = Fraction(decimal), decimal.adjusted()
     if rounded == 0 or Fraction(1, 10**4) <= rounded < 10**7:
         return _plain(rounded)
-    power = _power_of_ten(rounded)
     mantissa = _plain(rounded / Fraction(10) ** power)
     return f"10^{power}" if mantissa == "1" else f"{mantissa} × 10^{power}"
 
@@ -72,15 +72,10 @@ def times(x: Fraction) -> str:
     return "at most as likely" if x <= 1 else f"at most {text(x)} times as likely"
 
 
-def _decimal(x: Fraction, digits: int, rounding: str) -> Fraction:
+def _decimal(x: Fraction, digits: int, rounding: str) -> Decimal:
     # The quotient of two exact integers is rounded once, in this direction.
     context = Context(prec=digits, rounding=rounding, Emin=-_WIDEST, Emax=_WIDEST)
-    return Fraction(context.divide(Decimal(x.numerator), Decimal(x.denominator)))
-
-
-def _power_of_ten(x: Fraction) -> int:
-    context = Context(prec=_DIGITS, Emin=-_WIDEST, Emax=_WIDEST)
-    return context.divide(Decimal(x.numerator), Decimal(x.denominator)).adjusted()
+    return context.divide(Decimal(x.numerator), Decimal(x.denominator))
 
 
 def _plain(x: Fraction) -> str:

@@ -107,8 +107,6 @@ def _bytes(column: Any) -> list[bytes]:
     if at.is_integer(kind):
         with suppress(pa.ArrowInvalid):  # beyond 64 bits with a sign they are hashed as text
             return [present, _numbers(pc.fill_null(column, 0).cast(pa.int64()), "<i8")]
-        column = pa.chunked_array([[None if x is None else str(x) for x in column.to_pylist()]])
-        return [present, *_texts(column)]
     if at.is_date(kind):
         days = column.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
         return [present, _numbers(pc.fill_null(days, 0), "<i8")]
