@@ -121,8 +121,8 @@ class Dented(Guarantee):
     def __init__(self, base, place, width, factor):
         self.base, self.place, self.width, self.factor = base, place, width, factor
 
-    def _over(self, x):
-        value = self.base._over(x)
+    def _over(self, x, *, swapped=False):
+        value = self.base._over(x, swapped=swapped)
         near = abs(x - self.place) < self.width
         return (
             value * Fraction(self.factor).numerator / Fraction(self.factor).denominator

@@ -59,7 +59,7 @@ class Bits(Notion):
     def _to(self, notion):
         return notion._of_pure(self._epsilon)
 
-    def _over(self, x):
+    def _over(self, x, *, swapped=False):
         return pure_profile(self._epsilon, x)
 
     def _band(self, x, *, swapped=False):

@@ -164,7 +164,7 @@ GUARANTEES = (
     Mutant(
         id="group-of-any-profile",
         file="guarantees/grouped.py",
-        old="        return (one * ball(y).expm1() / ball(x).expm1()).min(ball(1))",
+        old="        return (one * ball(x).expm1() / ball(share).expm1()).min(ball(1))",
         new="        return (one * self.size).min(ball(1))",
         kind="count forgotten",
         harm="groups are promised a δ that does not grow with e^ε",

@@ -94,7 +94,7 @@ class Approx(Budget, LossBound):
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=2, share=ends(1 - self.delta0)[1])
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         # The worst pair fails outright with probability δ₀ and is randomized response otherwise
         # (Kairouz, Oh and Viswanath 2015).
         return ball(self.delta0) + ball(1 - self.delta0) * pure_profile(self.epsilon0, x)

@@ -40,7 +40,7 @@ class BoundedRange(LossBound):
     def _to(self, notion: type[N]) -> N:
         return notion._of_bounded_range(self.epsilon0)
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         """The worst pairs have two losses, t and t − ε, and the profile
 
             (1 − e^(t−ε))·(1 − e^(x−t))/(1 − e^(−ε)),

@@ -285,7 +285,7 @@ class Composition(Guarantee):
     @cached_property
     def _orders(self) -> tuple[tuple[HalfProfile, HalfProfile], ...]:
         if any(type(g) is OneWay for g, _ in self.parts):
-            return ((self._over, self._under),)
+            return super()._orders[:1]
         return super()._orders
 
     @cached_property
@@ -312,15 +312,9 @@ class Composition(Guarantee):
         if alone is None:
             profile = partial(repeated_pure, epsilon, runs)
             return safe, profile, profile
-        return None if runs and epsilon else (safe, alone._over, alone._under)
+        return None if runs and epsilon else (safe, alone._over, partial(alone._over, swapped=True))
 
-    def _over(self, x: Fraction) -> arb:
-        return self._formula(x, swapped=False)
-
-    def _under(self, x: Fraction) -> arb:
-        return self._formula(x, swapped=True)
-
-    def _formula(self, x: Fraction, *, swapped: bool) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         if self._closed is None:
             raise Refused("a composition is read through `delta` and `epsilon`")
         safe, over, under = self._closed
@@ -801,11 +795,8 @@ class Least(Guarantee):
             if float(g._escape(swapped=swapped)) <= least
         )
 
-    def _over(self, x: Fraction) -> arb:
-        return reduce(lambda a, b: a.min(b), (g._over(x) for g in self.facts))
-
-    def _under(self, x: Fraction) -> arb:
-        return reduce(lambda a, b: a.min(b), (g._under(x) for g in self.facts))
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
+        return reduce(lambda a, b: a.min(b), (g._over(x, swapped=swapped) for g in self.facts))
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
         bands = [g._band(x, swapped=swapped) for g in self.facts]

@@ -60,11 +60,8 @@ class Failing(Guarantee):
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
         return self.base._reach(tail, swapped=swapped)
 
-    def _over(self, x: Fraction) -> arb:
-        return ball(self.chance) + ball(1 - self.chance) * self.base._over(x)
-
-    def _under(self, x: Fraction) -> arb:
-        return ball(self.chance) + ball(1 - self.chance) * self.base._under(x)
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
+        return ball(self.chance) + ball(1 - self.chance) * self.base._over(x, swapped=swapped)
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
         base, (low, high) = self.base._band(x, swapped=swapped), ends(self.chance)

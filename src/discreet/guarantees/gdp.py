@@ -205,7 +205,7 @@ class GDP(Notion):
         mu = float(min(self.mu, Fraction(10**150)))
         return mu * (mu / 2 + math.sqrt(-2 * math.log(tail)))
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         return gaussian_profile(self.mu, x)
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:

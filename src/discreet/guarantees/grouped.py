@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.guarantees.document import GUARANTEE, WHOLE, named
-from discreet.guarantees.guarantee import Guarantee, HalfProfile, group_size
+from discreet.guarantees.guarantee import Guarantee, group_size
 from discreet.numeric.balls import arb, ball
 from discreet.numeric.bands import Band, FloatArray, widen
 
@@ -48,22 +48,16 @@ class GroupPrivacy(Guarantee):
     def _reach(self, tail: float, *, swapped: bool = False) -> float:
         return self.size * self.single._reach(tail, swapped=swapped)
 
-    def _over(self, x: Fraction) -> arb:
-        return self._grown(self.single._over, x)
-
-    def _under(self, x: Fraction) -> arb:
-        return self._grown(self.single._under, x)
-
-    def _grown(self, profile: HalfProfile, y: Fraction) -> arb:
-        x = y / self.size
-        if y == 0:
-            return (self.size * profile(x)).min(ball(1))
-        one = profile(x)
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
+        share = x / self.size
+        one = self.single._over(share, swapped=swapped)
+        if x == 0:
+            return (self.size * one).min(ball(1))
         if one == 0:
             return ball(0)
-        if y > 10**6:
+        if x > 10**6:
             return ball(1)
-        return (one * ball(y).expm1() / ball(x).expm1()).min(ball(1))
+        return (one * ball(x).expm1() / ball(share).expm1()).min(ball(1))
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
         # x/k may round to either side: read the profile a little to each.

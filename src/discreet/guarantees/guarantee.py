@@ -13,6 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
@@ -74,16 +75,12 @@ class Guarantee(ABC):
     # -- the pair, written down by each notion -------------------------------------------------
 
     @abstractmethod
-    def _over(self, x: Fraction) -> arb:
-        """The profile of P against Q at x ≥ 0, as a ball."""
-
-    def _under(self, x: Fraction) -> arb:
-        """The profile of Q against P at x ≥ 0; the same, unless a notion says otherwise."""
-        return self._over(x)
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
+        """The profile of P against Q (of Q against P if swapped) at x ≥ 0, as a ball."""
 
     @abstractmethod
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
-        """Both bounds of `_over` (of `_under` if swapped) at many x ≥ 0, in floats."""
+        """Both bounds of `_over` at many x ≥ 0, in floats."""
 
     @property
     def _symmetric(self) -> bool:
@@ -141,9 +138,8 @@ class Guarantee(ABC):
     @property
     def _orders(self) -> tuple[tuple[HalfProfile, HalfProfile], ...]:
         """The orders of the two neighbours that count: (profile, profile of the swapped pair)."""
-        if self._symmetric:
-            return ((self._over, self._over),)
-        return ((self._over, self._under), (self._under, self._over))
+        over, under = self._over, partial(self._over, swapped=True)
+        return ((over, over),) if self._symmetric else ((over, under), (under, over))
 
     @property
     def _largest_loss(self) -> Fraction:

@@ -14,7 +14,7 @@ from discreet.guarantees.approx import Approx
 from discreet.guarantees.document import FLAG, GUARANTEE, NUMBER, PAIRS, named
 from discreet.guarantees.gdp import GDP
 from discreet.guarantees.grouped import GroupPrivacy
-from discreet.guarantees.guarantee import Guarantee, HalfProfile, group_size, unit_interval
+from discreet.guarantees.guarantee import Guarantee, group_size, unit_interval
 from discreet.guarantees.pure import Pure
 from discreet.numeric.balls import arb, ball, upper_normal
 from discreet.numeric.bands import UNIT, Band, FloatArray, band, ends, widen
@@ -139,18 +139,11 @@ class KeyPair(Guarantee):
         worst = max([self.base._escape(swapped=swapped), *alone])
         return self.failing + (1 - self.failing) * worst
 
-    def _over(self, x: Fraction) -> arb:
-        return self._worst(x, self._noise(x, self.base._over), swapped=False)
-
-    def _under(self, x: Fraction) -> arb:
-        return self._worst(x, self._noise(x, self.base._under), swapped=True)
-
-    def _noise(self, x: Fraction, profile: HalfProfile) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         if self.stepwise and isinstance(self.base, GDP):
-            return whole_gaussian_profile(self.base.mu, x)
-        return profile(x)
-
-    def _worst(self, x: Fraction, worst: arb, *, swapped: bool) -> arb:
+            worst = whole_gaussian_profile(self.base.mu, x)
+        else:
+            worst = self.base._over(x, swapped=swapped)
         # With the unit, "shown" is the best event: q − e^x·p. Without it, "not shown" is.
         factor = ball(min(x, _LARGEST_EXPONENT)).exp()
         for low, high in self._sides(swapped):

@@ -56,7 +56,7 @@ class LaplacePair(LossBound):
             return None
         return _discrete_atoms(self.epsilon0, self.steps)
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         if x >= self.epsilon0:
             return ball(0)
         if self.steps is None:

@@ -169,7 +169,7 @@ class LossDistribution(Guarantee):
         exact = self.optimistic is self.pessimistic and self._mirrored
         return self.pessimistic.atoms if exact else None
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         # Which law is the one with the person may change from run to run: take the larger.
         first, second = (table.profile(x) for table in self._tables)
         return first.max(second)

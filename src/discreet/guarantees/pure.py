@@ -70,7 +70,7 @@ class Pure(Notion, LossBound):
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=2)
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         return pure_profile(self.epsilon0, x)
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:

@@ -51,7 +51,7 @@ class ResponsePair(LossBound):
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return response_atoms(self.epsilon0, categories=self.categories)
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         # (e^ε − e^x)/(e^ε + k − 1): only the true category loses more than x.
         if x >= self.epsilon0:
             return ball(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -103,36 +104,36 @@ class SampledPair(Guarantee):
             return min(far, math.log1p(q * math.expm1(min(far, 700.0))))
         return min(far, -math.log1p(q * math.expm1(-far))) if q < 1 else far
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
+        if self.rate == 0:
+            return ball(0)
+        if self.rate == 1:
+            return self.base._over(x, swapped=swapped)
+        return self._added(x) if swapped else self._removed(x)
+
+    def _removed(self, x: Fraction) -> arb:
         """q·δ(ln(1 + (e^x − 1)/q)), for the mixture against Q (Balle, Barthe, Gaboardi 2018)."""
         q = self.rate
-        if q == 0:
-            return ball(0)
-        if q == 1:
-            return self.base._over(x)
         if x > _FAR:  # the inner argument is above x, and e^x has no ball
             return ball(q) * self.base._over(x).union(ball(0))
         inner = (ball(x).expm1() / ball(q)).log1p()
         return ball(q) * _at(self.base._over, inner)
 
-    def _under(self, x: Fraction) -> arb:
+    def _added(self, x: Fraction) -> arb:
         """e^x·q·β·δ′(−ln β) with β = 1 − (1 − e^(−x))/q, and 0 from β = 0 on.
 
         The call of Q against the mixture is e^x times the put of the mixture against Q at
         e^(−x), and a put of the mixture is q times a put of P against Q at β.
         """
         q = self.rate
-        if q == 0:
-            return ball(0)
-        if q == 1:
-            return self.base._under(x)
         beta = 1 + (-ball(x)).expm1() / ball(q)
         if not beta > 0:
             # Where the sign is not decided, β is as small as the balls are: bound by its top.
             if beta <= 0:
                 return ball(0)
             return ball(x).exp() * ball(q) * beta.abs_upper() * ball(1).union(ball(0))
-        return ball(x).exp() * ball(q) * beta * _at(self.base._under, -beta.log())
+        profile = partial(self.base._over, swapped=True)
+        return ball(x).exp() * ball(q) * beta * _at(profile, -beta.log())
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
         if self.rate < _RAREST:  # a profile is at most the rate
@@ -191,7 +192,7 @@ class OneWay(Guarantee):
 
     @property
     def _orders(self) -> tuple[tuple[HalfProfile, HalfProfile], ...]:
-        return ((self._over, self._under),)
+        return super()._orders[:1]
 
     @property
     def _convex(self) -> bool:
@@ -206,11 +207,8 @@ class OneWay(Guarantee):
     def _escape(self, *, swapped: bool = False) -> Fraction:
         return self.pair._escape(swapped=swapped != self.swapped)
 
-    def _over(self, x: Fraction) -> arb:
-        return self.pair._under(x) if self.swapped else self.pair._over(x)
-
-    def _under(self, x: Fraction) -> arb:
-        return self.pair._over(x) if self.swapped else self.pair._under(x)
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
+        return self.pair._over(x, swapped=swapped != self.swapped)
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
         return self.pair._band(x, swapped=swapped != self.swapped)

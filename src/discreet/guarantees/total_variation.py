@@ -67,7 +67,7 @@ class TotalVariation(Guarantee):
     def _atoms(self, *, swapped: bool = False) -> Atoms | None:
         return atoms([0.0], [ends(1 - self.tv0)[1]])
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         return ball(self.tv0)
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:

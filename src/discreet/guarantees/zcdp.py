@@ -206,7 +206,7 @@ class ZCDP(Notion):
         rho = float(self.rho)
         return rho + 2 * math.sqrt(-rho * math.log(tail))
 
-    def _over(self, x: Fraction) -> arb:
+    def _over(self, x: Fraction, *, swapped: bool = False) -> arb:
         return zcdp_profile(self.rho, x)
 
     def _band(self, x: FloatArray, *, swapped: bool = False) -> Band:
