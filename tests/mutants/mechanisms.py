@@ -355,6 +355,17 @@ MECHANISMS = (
         ),
     ),
     Mutant(
+        id="response-sign",
+        file="mechanisms/randomized_response.py",
+        old="    return sides / (ball(epsilon).exp() + (categories - 1))",
+        new="    return sides / (ball(-epsilon).exp() + (categories - 1))",
+        kind="sign",
+        harm="a coin shows tails where it should show heads",
+        tests=(
+            "tests/mechanisms/test_randomized_response.py::test_released_answers_follow_the_law",
+        ),
+    ),
+    Mutant(
         id="response-of-truth",
         file="mechanisms/randomized_response.py",
         old="            loss = Fraction(upper(sharp(lambda: ball(1 + k * q / (1 - q)).log())))",

@@ -402,15 +402,6 @@ NOISE = (
         tests=("tests/noise/test_bernoulli.py::test_ties_are_settled_by_the_next_digits",),
     ),
     Mutant(
-        id="logistic-sign",
-        file="noise/bernoulli.py",
-        old="    return (1 if epsilon > 0 else small) / (1 + small)",
-        new="    return (small if epsilon > 0 else 1) / (1 + small)",
-        kind="sign",
-        harm="a coin shows tails where it should show heads",
-        tests=("tests/noise/test_bernoulli.py::test_digits_of_the_logistic",),
-    ),
-    Mutant(
         id="die-biased",
         file="noise/uniform.py",
         old="    return np.flatnonzero(low < LARGEST_BOUND % bound)",

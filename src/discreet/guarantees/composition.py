@@ -507,24 +507,19 @@ Parts: TypeAlias = tuple[tuple[Guarantee, int], ...]
 Start: TypeAlias = tuple["ComposedProfile", Parts]  # an earlier profile, and the parts added since
 
 
+@dataclass(eq=False)
 class ComposedProfile:
     """Bounds on one profile of a composition; what was computed is kept for the next question."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        swapped: bool,
-        tolerance: float | None,
-        memory: int,
-        start: Start | None = None,
-    ) -> None:
-        self.parts, self.swapped = parts, swapped
-        self.tolerance, self.memory = tolerance, memory
-        self.start = start
-        self.spectrum: Spectrum | None = None
-        self.curve: Curve | None = None
-        self.plan: GridPlan | None = None
-        self._answers: dict[Fraction, tuple[float, float]] = {}
+    parts: Parts
+    swapped: bool
+    tolerance: float | None
+    memory: int
+    start: Start | None
+    spectrum: Spectrum | None = field(default=None, init=False)
+    curve: Curve | None = field(default=None, init=False)
+    plan: GridPlan | None = field(default=None, init=False)
+    _answers: dict[Fraction, tuple[float, float]] = field(default_factory=dict, init=False)
 
     @property
     def _aim(self) -> float:

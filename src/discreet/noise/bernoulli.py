@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,6 @@ from discreet.noise.workspace import in_blocks
 from discreet.numeric.balls import arb, ball, lower_fraction, precision, upper_fraction
 
 
-class Probability(Protocol):
-    """A number in [0, 1], given by its binary digits."""
-
-    def floor(self, bits: int) -> int:
-        """Return ⌊2^bits·p⌋."""
-        ...
-
-
 @dataclass(frozen=True)
 class Rational:
     """p = a/b."""
@@ -34,6 +26,7 @@ class Rational:
     p: Fraction
 
     def floor(self, bits: int) -> int:
+        """Return ⌊2^bits·p⌋."""
         return (self.p.numerator << bits) // self.p.denominator
 
 
@@ -65,16 +58,7 @@ class Computed:
             working *= 2
 
 
-def logistic(epsilon: Fraction) -> Probability:
-    """Return p = 1/(1 + e^(−ε)), irrational for every rational ε but 0 (Lindemann)."""
-    if epsilon == 0:
-        return Rational(Fraction(1, 2))
-    return Computed(lambda: _logistic(epsilon))
-
-
-def _logistic(epsilon: Fraction) -> arb:
-    small = (-ball(abs(epsilon))).exp()  # at most 1, however large ε is
-    return (1 if epsilon > 0 else small) / (1 + small)
+Probability: TypeAlias = Rational | Computed  # a number in [0, 1], given by its binary digits
 
 
 def coins(p: Probability, size: int) -> NDArray[np.bool_]:

@@ -230,7 +230,6 @@ def least_float(fits: Callable[[Fraction], bool]) -> float:
 def least_half_width(outside: Callable[[int], arb], confidence: Fraction) -> int:
     """The least whole w ≥ 0 with outside(w) ≤ 1 − confidence, for a decreasing `outside`.
 
-    >>> from discreet.numeric.balls import ball
     >>> least_half_width(lambda w: ball(-w).exp(), Fraction(99, 100))   # e^(−w) ≤ 0.01
     5
     """

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import discreet as dp
 from discreet.noise import uniform
-from discreet.noise.bernoulli import Computed, Probability, Rational, coins, logistic
+from discreet.noise.bernoulli import Computed, Probability, Rational, coins
 from discreet.noise.entropy import source
 from discreet.numeric.balls import ball
 
@@ -83,7 +83,7 @@ def _folded(two_sided: Ints) -> Ints:
 
 def flips(epsilon: Any, size: int) -> Flags:
     """True with probability 1/(1 + e^ε): the lies of randomized response."""
-    return ~coins(logistic(Fraction(epsilon)), size)
+    return ~coins(_first_of([Fraction(epsilon), Fraction(0)]), size)
 
 
 def fair(size: int) -> Flags:
