@@ -106,12 +106,9 @@ def _split(atoms: Atoms, step: float, *, failing: Fraction) -> GridLoss:
 def _spread(loss: GridLoss, right: FloatArray, left: FloatArray, step: float) -> GridLoss:
     """The same loss with its points among those of the grid."""
     place = np.rint(np.concatenate((-left[:0:-1], right)) / step).astype(np.intp)
-    arrays = []
-    for values in (loss.masses, loss.noise, loss.widths):
-        row = np.zeros(int(place[-1] - place[0]) + 1)
-        row[place - place[0]] = values
-        arrays.append(row)
-    masses, noise, widths = arrays
+    rows = np.zeros((3, int(place[-1] - place[0]) + 1))
+    rows[:, place - place[0]] = loss.masses, loss.noise, loss.widths
+    masses, noise, widths = rows
     return GridLoss(int(place[0]), masses, noise, widths, loss.infinite, loss.failing)
 
 
@@ -659,10 +656,8 @@ def _bisect(sketch: Sketch, too_small: Callable[[float, float, float, float], bo
     for _ in range(30):
         tilt = math.sqrt(low * high)
         log_moment, mean, left = sketch.cumulants(tilt)
-        if left > variance / 1000 and too_small(log_moment, tilt, mean, left):
-            low = tilt
-        else:
-            high = tilt
+        small = left > variance / 1000 and too_small(log_moment, tilt, mean, left)
+        low, high = (tilt, high) if small else (low, tilt)
     return low
 
 

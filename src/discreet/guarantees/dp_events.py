@@ -100,14 +100,12 @@ def read(classes: Any, event: Any, depth: int = 0) -> Guarantee:
     return _READERS[name](event, lambda inside: read(classes, inside, depth + 1))
 
 
-def _read_gaussian(event: Any, inner: Inner) -> Guarantee:
-    sigma = non_negative(event.noise_multiplier, name="GaussianDpEvent.noise_multiplier")
-    return GDP(1 / sigma) if sigma else _EVERYTHING
-
-
-def _read_laplace(event: Any, inner: Inner) -> Guarantee:
-    scale = non_negative(event.noise_multiplier, name="LaplaceDpEvent.noise_multiplier")
-    return LaplacePair(1 / scale) if scale else _EVERYTHING
+def _read_noise(event: Any, inner: Inner) -> Guarantee:
+    name = type(event).__name__
+    size = non_negative(event.noise_multiplier, name=f"{name}.noise_multiplier")
+    if size == 0:
+        return _EVERYTHING
+    return GDP(1 / size) if name == "GaussianDpEvent" else LaplacePair(1 / size)
 
 
 def _read_discrete_laplace(event: Any, inner: Inner) -> Guarantee:
@@ -142,9 +140,8 @@ def _read_zcdp(event: Any, inner: Inner) -> Guarantee:
 
 
 def _read_sampled(event: Any, inner: Inner) -> Guarantee:
-    rate = unit_interval(
-        event.sampling_probability, name="PoissonSampledDpEvent.sampling_probability"
-    )
+    name = "PoissonSampledDpEvent.sampling_probability"
+    rate = unit_interval(event.sampling_probability, name=name)
     base = inner(event.event)
     match base:
         case SampledPair(first, before):  # a sample of a sample
@@ -182,8 +179,8 @@ def _read_composed(event: Any, inner: Inner) -> Guarantee:
 _READERS: dict[str, Callable[[Any, Inner], Guarantee]] = {
     "NoOpDpEvent": lambda event, inner: _NOTHING,
     "NonPrivateDpEvent": lambda event, inner: _EVERYTHING,
-    "GaussianDpEvent": _read_gaussian,
-    "LaplaceDpEvent": _read_laplace,
+    "GaussianDpEvent": _read_noise,
+    "LaplaceDpEvent": _read_noise,
     "DiscreteLaplaceDpEvent": _read_discrete_laplace,
     "RandomizedResponseDpEvent": _read_response,
     "ZCDpEvent": _read_zcdp,

@@ -122,17 +122,17 @@ class Guarantee(ABC):
 
         It only decides how far a grid goes: any number keeps the bounds true.
         """
-        high = 1.0
         limit = float(self._escape(swapped=swapped)) * (1 + 2.0**-40) + tail
-        while high < 2.0**40 and self._band(np.array([high]), swapped=swapped).upper[0] > limit:
+
+        def above(x: float) -> bool:
+            return bool(self._band(np.array([x]), swapped=swapped).upper[0] > limit)
+
+        low, high = 0.0, 1.0
+        while high < 2.0**40 and above(high):
             high *= 2
-        low = 0.0
         for _ in range(20):
             middle = (low + high) / 2
-            if self._band(np.array([middle]), swapped=swapped).upper[0] > limit:
-                low = middle
-            else:
-                high = middle
+            low, high = (middle, high) if above(middle) else (low, middle)
         return high
 
     @property

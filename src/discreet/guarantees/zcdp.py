@@ -244,10 +244,8 @@ def _best_order(rho: Fraction, x: Fraction) -> Fraction:
     for _ in range(64):
         middle = (low + high) / 2
         u = math.exp(middle)
-        if (2 * u + 1) * slope - shift - math.log1p(1 / u) > 0:
-            high = middle
-        else:
-            low = middle
+        rising = (2 * u + 1) * slope - shift - math.log1p(1 / u) > 0
+        low, high = (low, middle) if rising else (middle, high)
     return Fraction(math.exp(low))
 
 

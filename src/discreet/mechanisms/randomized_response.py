@@ -96,34 +96,26 @@ class RandomizedResponse:
         ``value`` is one true answer, or an array of them, one per person.
         """
         answers = read_answers(value, self.categories)
-        return answers.shaped(self._flip(answers) if self.categories == 2 else self._roll(answers))
+        work = self._flip if self.categories == 2 else self._roll
+        return answers.shaped(_in_chunks(work, answers.flat))
 
-    def _flip(self, answers: Values) -> NDArray[Any]:
+    def _flip(self, value: NDArray[Any], out: NDArray[Any]) -> None:
         """Two categories: a coin decides which answers are flipped."""
+        yes = value > 0  # what clamping to 0 and 1 comes to
+        np.not_equal(yes, coins(self._coin, value.size), out=out, casting="unsafe")
 
-        def work(value: NDArray[Any], out: NDArray[Any]) -> None:
-            yes = value > 0  # what clamping to 0 and 1 comes to
-            np.not_equal(yes, coins(self._coin, value.size), out=out, casting="unsafe")
-
-        return _in_chunks(work, answers.flat)
-
-    def _roll(self, answers: Values) -> NDArray[Any]:
+    def _roll(self, value: NDArray[Any], out: NDArray[Any]) -> None:
         """More categories: a coin decides which answers a throw of a k-sided die replaces."""
-
-        def work(value: NDArray[Any], out: NDArray[Any]) -> None:
-            clamp(value, self.categories, out)
-            # truth + replaced·(die − truth): without branches, which a coin makes unpredictable.
-            # Unsigned numbers wrap around, there and back.
-            few = self.categories <= uniform.MOST_SIDES
-            throw = uniform.dice if few else uniform.integers
-            move: NDArray[Any] = throw(self.categories, value.size)
-            truth = out.astype(move.dtype)
-            move -= truth
-            move *= coins(self._coin, value.size)
-            move += truth
-            np.copyto(out, move, casting="unsafe")
-
-        return _in_chunks(work, answers.flat)
+        clamp(value, self.categories, out)
+        # truth + replaced·(die − truth): without branches, which a coin makes unpredictable.
+        # Unsigned numbers wrap around, there and back.
+        throw = uniform.dice if self.categories <= uniform.MOST_SIDES else uniform.integers
+        move: NDArray[Any] = throw(self.categories, value.size)
+        truth = out.astype(move.dtype)
+        move -= truth
+        move *= coins(self._coin, value.size)
+        move += truth
+        np.copyto(out, move, casting="unsafe")
 
     @spelled
     def estimate(self, responses: ArrayLike, confidence: Number = Fraction(95, 100)) -> Estimate:

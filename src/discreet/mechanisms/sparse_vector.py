@@ -27,7 +27,7 @@ from discreet.mechanisms.mechanism import (
     read_scores,
 )
 from discreet.noise.additive import FloatGrid, fine_exponent
-from discreet.noise.threshold import Comparison, NoisyThreshold
+from discreet.noise.threshold import NoisyThreshold
 from discreet.numeric.balls import ball, sharp, upper
 from discreet.numeric.exact import Number, integer, number, positive, probability
 from discreet.sensitivity import Sensitivity
@@ -251,12 +251,9 @@ class SparseRun:
         answered = hits[-1] + 1 if self.exhausted else scores.size
         answers: list[Answer] = [None if self._gap else False] * answered
         for place in hits:
-            answers[place] = self._lead(comparison, place) if self._gap else True
+            steps = comparison.gap(place, self._grid.exponent) if self._gap else 0
+            answers[place] = self._grid.join_one(0.0, steps) if self._gap else True
         return answers
-
-    def _lead(self, comparison: Comparison, place: int) -> float:
-        steps = comparison.gap(place, self._grid.exponent)
-        return self._grid.join_one(0.0, steps)
 
     def _check(self) -> None:
         if self.exhausted:
