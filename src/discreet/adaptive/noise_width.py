@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,9 @@ from numpy.typing import NDArray
 from discreet.adaptive.validity import drift
 from discreet.guarantees import GDP, ZCDP, Guarantee, Pure
 from discreet.numeric import balls
+from discreet.numeric.balls import arb
 from discreet.numeric.exact import round_up, sqrt_up
 from discreet.numeric.short_fractions import short_up
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 # A query's values are rounded to multiples of 2^−32 before they are added up, which moves its
 # mean over the population by 2^−33 at most; noise is rounded to a step of 2^−32/n; the answer to

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from discreet.auditor.certificate.law_pairs import (
     BinaryResponse,
@@ -24,15 +24,13 @@ from discreet.auditor.certificate.law_pairs import (
 from discreet.errors import InvalidArgument, Refused
 from discreet.numeric import canonical
 from discreet.numeric.balls import (
+    arb,
     ball,
     certainly_at_most,
     lower_fraction,
     precision,
     upper_fraction,
 )
-
-if TYPE_CHECKING:
-    from flint import arb
 
 Document = Mapping[str, Any]
 

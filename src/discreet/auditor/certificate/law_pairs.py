@@ -13,14 +13,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, isqrt
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from discreet.errors import Refused
 from discreet.lazy import cached_property
-from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.balls import arb, ball, lower_fraction, precision, upper_fraction
 
 _LONGEST: Final = 2**19  # bits of a common denominator
 

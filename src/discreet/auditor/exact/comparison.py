@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.auditor.exact.half_lines import HalfLines
 from discreet.auditor.exact.known_laws import is_noise, is_ours
@@ -17,11 +17,7 @@ from discreet.laws.mixture import Mixture
 from discreet.laws.noisy_argmax import NoisyLead
 from discreet.laws.sparse_vector import SparseAnswers
 from discreet.lazy import cached_property
-from discreet.numeric.balls import ball, precision
-
-if TYPE_CHECKING:
-    from flint import arb
-
+from discreet.numeric.balls import arb, ball, precision
 
 # -- densities about whose ratio nothing is known --------------------------------------------------
 # Certified integration: the line is cut into intervals. Where the densities, enclosed as balls over

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.auditor.exact.known_laws import is_noise
 from discreet.auditor.exact.sides import BITS, Loss, ShownEvent, TwoLaws, at_least, at_most
 from discreet.lazy import cached_property
-from discreet.numeric.balls import ball, precision, upper_fraction
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.balls import arb, ball, precision, upper_fraction
 
 _FARTHEST = 1 << 40  # in units of the shift or of the noise: nothing is left there
 _NEGLIGIBLE = Fraction(1, 1 << 60_000)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache, partial, reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.auditor.exact.comparison import compare
 from discreet.auditor.exact.half_lines import HalfLines
@@ -29,10 +29,7 @@ from discreet.guarantees import (
 )
 from discreet.laws import Gibbs
 from discreet.laws.mixture import Mixture
-from discreet.numeric.balls import ball, lower, precision, sharp, upper
-
-if TYPE_CHECKING:
-    from flint import arb
+from discreet.numeric.balls import arb, ball, lower, precision, sharp, upper
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial, reduce
 from math import gcd
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.auditor.exact.known_laws import is_ours
 from discreet.auditor.exact.sides import (
@@ -26,11 +26,7 @@ from discreet.auditor.exact.sides import (
 )
 from discreet.errors import InvalidArgument, Phrase
 from discreet.lazy import cached_property
-from discreet.numeric.balls import ball, lower_fraction, precision, upper_fraction
-
-if TYPE_CHECKING:
-    from flint import arb
-
+from discreet.numeric.balls import arb, ball, lower_fraction, precision, upper_fraction
 
 # -- parts -----------------------------------------------------------------------------------------
 

@@ -11,11 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
-if TYPE_CHECKING:
-    from flint import arb
-
+from discreet.numeric.balls import arb
 
 # -- events: sets of outputs, in words and as a test -----------------------------------------------
 

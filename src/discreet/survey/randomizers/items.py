@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import combinations, product
 from math import comb, prod, tanh
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
+from discreet.numeric.balls import arb
 from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.cells import Flags
 from discreet.survey.chances import least_often, most_often
@@ -32,9 +33,6 @@ from discreet.survey.randomizers.randomizer import (
     read_sets,
     writable,
 )
-
-if TYPE_CHECKING:
-    from flint import arb
 
 MOST_ITEMS: Final = 1 << 16
 _BLOCK: Final = 1 << 22  # bits randomized at a time

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from math import expm1, log2, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from discreet.guarantees import LossDistribution
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
 from discreet.noise.uniform import integers
+from discreet.numeric.balls import arb
 from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.chances import least_often, most_often, sentence
 from discreet.survey.randomizers.randomizer import (
@@ -32,10 +33,6 @@ from discreet.survey.randomizers.randomizer import (
     variance_of_share,
     writable,
 )
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 MOST_CATEGORIES: Final = 1 << 22
 _MOST_POINTS: Final = 8  # per category

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,13 +20,9 @@ from discreet import laws
 from discreet.errors import InvalidArgument
 from discreet.guarantees import Guarantee, LossDistribution
 from discreet.inputs import Categories
-from discreet.numeric.balls import ball, certainly_at_most, sharp, upper, upper_fraction
+from discreet.numeric.balls import arb, ball, certainly_at_most, sharp, upper, upper_fraction
 from discreet.survey import cells
 from discreet.survey.cells import Cells, Flags
-
-if TYPE_CHECKING:
-    from flint import arb
-
 
 Counts = NDArray[np.int64]
 Column = NDArray[Any]
@@ -241,7 +237,7 @@ class BitReports(Randomizer):
 
 GRID: Final = 1 << 53
 
-Loss = Callable[[int], "arb"]  # of the law with this T; falls as T grows
+Loss = Callable[[int], arb]  # of the law with this T; falls as T grows
 
 
 def least_noise(loss: Loss, epsilon: Fraction, *, none: int) -> tuple[int, Fraction]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from discreet.guarantees import Pure, ResponsePair
 from discreet.lazy import cached_property
 from discreet.mechanisms.mechanism import exactly_one
 from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.numeric.balls import arb
 from discreet.numeric.exact import Number, integer, positive, probability
 from discreet.survey.chances import least_often, most_often, sentence
 from discreet.survey.randomizers.randomizer import (
@@ -27,9 +28,6 @@ from discreet.survey.randomizers.randomizer import (
     true_loss,
     writable,
 )
-
-if TYPE_CHECKING:
-    from flint import arb
 
 MOST_CATEGORIES: Final = 1 << 24
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from discreet.guarantees import LossDistribution, Pure
 from discreet.inputs import Categories
 from discreet.lazy import cached_property
 from discreet.noise.bernoulli import Rational, coins
-from discreet.numeric.balls import ball
+from discreet.numeric.balls import arb, ball
 from discreet.numeric.exact import Number, integer, positive
 from discreet.survey.chances import least_often, most_often
 from discreet.survey.randomizers.randomizer import (
@@ -32,9 +32,6 @@ from discreet.survey.randomizers.randomizer import (
     sets,
     writable,
 )
-
-if TYPE_CHECKING:
-    from flint import arb
 
 MOST_ITEMS: Final = 1 << 16
 _HALF: Final = Rational(Fraction(1, 2))
