@@ -72,8 +72,8 @@ GUARANTEES = (
     Mutant(
         id="profile-one-order",
         file="guarantees/guarantee.py",
-        old="lambda x: all(certainly_at_most(lambda p=p: p(x), target) for p, _ in orders)",
-        new="lambda x: any(certainly_at_most(lambda p=p: p(x), target) for p, _ in orders)",
+        old="lambda x: all(certainly_at_most(partial(p, x), target) for p, _ in orders)",
+        new="lambda x: any(certainly_at_most(partial(p, x), target) for p, _ in orders)",
         kind="order swapped",
         harm="epsilon is that of the harmless direction: adding a person, not removing one",
         tests=("tests/guarantees/test_both_orders.py::test_epsilon_holds_in_both_orders",),
@@ -81,10 +81,10 @@ GUARANTEES = (
     Mutant(
         id="profile-swapped-below-zero",
         file="guarantees/guarantee.py",
-        old="            for _, s in orders\n",
-        new="            for s, _ in orders[:1]\n",
+        old="upper(sharp(partial(at, *order))) for order in orders))",
+        new="upper(sharp(partial(at, *order))) for order in orders[:1]))",
         kind="order swapped",
-        harm="δ at a negative ε is read from one direction only",
+        harm="δ is read from one direction only, at a negative ε from the other one",
         tests=("tests/guarantees/test_both_orders.py::test_delta_holds_in_both_orders",),
     ),
     Mutant(

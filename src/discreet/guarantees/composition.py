@@ -659,14 +659,16 @@ class ComposedProfile:
         return affordable if affordable.step < plan.step else None
 
     def _compute(self, plan: GridPlan) -> None:
-        spectrum = Spectrum.empty(plan)
-        for pair, count in self.parts:
-            spectrum = self._times(spectrum, plan, pair, count)
-        self.spectrum, self.curve, self.plan = spectrum, Curve(spectrum), plan
+        self._add(Spectrum.empty(plan), plan, self.parts)
+        self.plan = plan
 
-    def _times(self, spectrum: Spectrum, plan: GridPlan, pair: Guarantee, count: int) -> Spectrum:
-        loss = grid_loss(pair, plan.step, tail=plan.tail, swapped=self.swapped)
-        return spectrum.times(loss, count)
+    def _add(self, spectrum: Spectrum, plan: GridPlan, parts: Parts) -> float:
+        """Add the losses of these parts, and return the mean of all of them, tilted."""
+        for pair, count in parts:
+            loss = grid_loss(pair, plan.step, tail=plan.tail, swapped=self.swapped)
+            spectrum = spectrum.times(loss, count)
+        self.spectrum, self.curve = spectrum, Curve(spectrum)
+        return spectrum.mean
 
     def _extend(self) -> bool:
         """Start from what was computed for all parts but the newest, if the grid still serves."""
@@ -677,17 +679,14 @@ class ComposedProfile:
         (before, more), self.start = self.start, None
         if before.spectrum is None or before.plan is None:
             return False
-        spectrum, plan = before.spectrum, before.plan
+        plan = before.plan
         reach = max(
             (pair._reach(plan.tail, swapped=side) for pair, _ in more for side in (False, True)),
             default=0.0,
         )
         if reach * (plan.tilt + max(plan.rates)) > convolution.STEEPEST:
             return False  # the tilt was made for smaller losses
-        for pair, count in more:
-            spectrum = self._times(spectrum, plan, pair, count)
-        self.spectrum, self.curve = spectrum, Curve(spectrum)
-        self.plan = replace(plan, middle=spectrum.mean)
+        self.plan = replace(plan, middle=self._add(before.spectrum, plan, more))
         return True
 
 

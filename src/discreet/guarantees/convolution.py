@@ -707,8 +707,6 @@ def sized(plan: GridPlan, circle: float) -> GridPlan:
     from scipy import fft
 
     size = fft.next_fast_len(max(64, math.ceil(circle / plan.step)), real=True)
-    size += size % 2
-    size = fft.next_fast_len(size, real=True)
     while size % 2:
         size = fft.next_fast_len(size + 1, real=True)
     return replace(plan, size=size)

@@ -285,10 +285,7 @@ class Guarantee(ABC):
 
     def _at_most(self, x: Fraction, delta: Fraction) -> bool:
         """δ(x) ≤ delta for certain."""
-        return all(
-            certainly_at_most(lambda p=profile: p(x), delta)  # type: ignore[misc]
-            for profile, _ in self._orders
-        )
+        return all(certainly_at_most(partial(p, x), delta) for p, _ in self._orders)
 
     def _above(self, x: FloatArray, *, swapped: bool) -> FloatArray:
         """Upper bounds on δ at many x ≥ 0."""
@@ -352,16 +349,12 @@ Orders: TypeAlias = Sequence[tuple[HalfProfile, HalfProfile]]
 def delta_at(orders: Orders, epsilon: Number) -> float:
     """δ(epsilon) for any real epsilon, the larger of the orders, rounded up and at most 1."""
     x = number(epsilon, name="epsilon")
-    if x >= 0:
-        return min(1.0, max(upper(sharp(lambda p=p: p(x))) for p, _ in orders))  # type: ignore[misc]
-    # δ(−x) = 1 − e^(−x) + e^(−x)·δ′(x), where δ′ is the profile of the swapped pair.
-    return min(
-        1.0,
-        max(
-            upper(sharp(lambda s=s: -ball(x).expm1() + ball(x).exp() * s(-x)))  # type: ignore[misc]
-            for _, s in orders
-        ),
-    )
+
+    def at(profile: HalfProfile, swapped: HalfProfile) -> arb:
+        # δ(−x) = 1 − e^(−x) + e^(−x)·δ′(x), where δ′ is the profile of the swapped pair.
+        return profile(x) if x >= 0 else -ball(x).expm1() + ball(x).exp() * swapped(-x)
+
+    return min(1.0, max(upper(sharp(partial(at, *order))) for order in orders))
 
 
 def epsilon_at(orders: Orders, delta: Number, *, bounded: bool) -> float:
@@ -372,9 +365,7 @@ def epsilon_at(orders: Orders, delta: Number, *, bounded: bool) -> float:
     target = unit_interval(delta, name="delta")
     if target == 0 and not bounded:
         return math.inf
-    return least_float(
-        lambda x: all(certainly_at_most(lambda p=p: p(x), target) for p, _ in orders)  # type: ignore[misc]
-    )
+    return least_float(lambda x: all(certainly_at_most(partial(p, x), target) for p, _ in orders))
 
 
 def just_below(epsilon: float) -> float:
