@@ -90,7 +90,9 @@ def calibrate(
     if confidence is not None:
         raise InvalidArgument.of("confidence", Phrase("left out with {target=}"), confidence)
     runs = integer(count, name="count", minimum=1)
-    return _least_noise(asked, RunTarget(_read_target(target), runs, _read_rate(rate)))
+    promise = _read_target(target)
+    q = None if rate is None else unit_interval(positive(rate, name="rate"), name="rate")
+    return _least_noise(asked, RunTarget(promise, runs, q))
 
 
 def _least_noise(family: Family[M], goal: RunTarget) -> M:
@@ -150,10 +152,6 @@ def _read_target(target: Guarantee) -> Guarantee:
         given,
         hint=hint,
     )
-
-
-def _read_rate(rate: Number | None) -> Fraction | None:
-    return None if rate is None else unit_interval(positive(rate, name="rate"), name="rate")
 
 
 def _no_noise(family: Family[M]) -> InvalidArgument:

@@ -97,7 +97,8 @@ class Laplace(NoisyNumbers):
         (0.242, 0.632)
         """
         # Integers move by whole steps and floats by any amount: a fraction has no single pair.
-        if self._keeps_integers and not self._whole:
+        whole = self.sensitivity.denominator == self.largest.denominator == 1
+        if self._keeps_integers and not whole:
             return Pure(self.epsilon)
         # The worst of all ways to split the L1 sensitivity is the most uneven one: as many
         # numbers as possible move by `largest`, and one by the rest; see `_pair`.
@@ -106,10 +107,6 @@ class Laplace(NoisyNumbers):
             return self._pair(self.sensitivity)
         split = [self._pair(self.largest).repeat(full)]
         return compose([*split, self._pair(rest)] if rest else split)
-
-    @property
-    def _whole(self) -> bool:
-        return self.sensitivity.denominator == self.largest.denominator == 1
 
     def _pair(self, move: Fraction) -> Pure | LaplacePair:
         """How well the noise on one number hides a move."""
