@@ -318,8 +318,7 @@ def _stays(
 ) -> NDArray[np.bool_]:
     """Which coefficients are still above e^(−50): log_bound + k·log(|z| + slack) > −50."""
     least = np.maximum(np.exp(-(NEGLIGIBLE + log_bound) / count) - slack, 0.0)
-    stays: NDArray[np.bool_] = z.real**2 + z.imag**2 >= least * least
-    return stays
+    return z.real**2 + z.imag**2 >= least * least
 
 
 def _power(z: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:

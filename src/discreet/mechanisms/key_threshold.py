@@ -116,8 +116,7 @@ class KeyThreshold:
                 counts,
                 hint="count the units that hold each key",
             )
-        mask: NDArray[np.bool_] = self._rule.keep(values.flat).reshape(values.shape)
-        return mask
+        return self._rule.keep(values.flat).reshape(values.shape)
 
     @cached_property
     def guarantee(self) -> Guarantee:

@@ -66,8 +66,7 @@ def _sizes(scale_s: Number, scale_n: Number, step: Number) -> tuple[float, float
 
 def _tail(s: float, n: float, m: Floats, miss: float, grid: float, noise: Noise) -> Floats:
     tail = narrow_tail if n <= NARROW else joint_tail
-    widened: Floats = tail(s, n, m, miss, grid, noise) * _OUT
-    return widened
+    return tail(s, n, m, miss, grid, noise) * _OUT
 
 
 @lru_cache(maxsize=1024)
@@ -112,8 +111,7 @@ def mean_error(
     knots, tails = _table(s, n, h, miss, grid, noise)
 
     def passed(mean: Floats) -> Floats:
-        q: Floats = tails[np.searchsorted(knots, mean)]
-        return q
+        return tails[np.searchsorted(knots, mean)]
 
     with np.errstate(divide="ignore", over="ignore"):  # a size of 0 makes ∞, and then 2h
         per_row = np.where(size > 0, _OUT / np.maximum(size, 0), np.inf)
