@@ -96,8 +96,8 @@ def density(place: Fraction, *, rate: Fraction | int) -> Factor:
     """The density of Laplace noise of this rate around a place: rate·e^(−rate·|y − place|)/2."""
 
     def factor(knot: Fraction, above: bool) -> Terms:
-        height = ball(-abs(knot - place) * rate).exp() * ball(rate) / 2
-        return {-rate if _passed(place, knot, above) else rate: height}
+        k, share = _decay(place, knot, above, rate)
+        return {k: share * ball(rate) / 2}
 
     return factor
 
@@ -111,9 +111,8 @@ def between(start: Fraction | None, end: Fraction | None, *, rate: Fraction | in
 
     def tail(place: Fraction, knot: Fraction, above: bool, *, rest: bool = False) -> Terms:
         """The tail, or the `rest`: what it lacks to 1."""
-        half, passed = ball(-abs(knot - place) * rate).exp() / 2, _passed(place, knot, above)
-        k = -rate if passed else rate
-        return {k: half} if passed != rest else {0: ball(1), k: -half}
+        k, share = _decay(place, knot, above, rate)
+        return {k: share / 2} if (k < 0) != rest else {0: ball(1), k: -share / 2}
 
     def factor(knot: Fraction, above: bool) -> Terms:
         if start is None:
@@ -127,8 +126,13 @@ def between(start: Fraction | None, end: Fraction | None, *, rate: Fraction | in
     return factor
 
 
-def _passed(place: Fraction, knot: Fraction, above: bool) -> bool:
-    return place <= knot if above else place < knot
+def _decay(
+    place: Fraction, knot: Fraction, above: bool, rate: Fraction | int
+) -> tuple[Fraction | int, arb]:
+    """k and c of c·e^(kv) = e^(−rate·|y − place|), which falls where the place is passed."""
+    if place <= knot if above else place < knot:
+        return -rate, ball((place - knot) * rate).exp()
+    return rate, ball((knot - place) * rate).exp()
 
 
 def integral(factors: Sequence[Factor], knots: Sequence[Fraction]) -> arb:
