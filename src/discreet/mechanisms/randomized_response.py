@@ -281,8 +281,7 @@ def read_answers(value: ArrayLike, categories: int) -> Values:
 
 def clamp(flat: NDArray[Any], categories: int, out: NDArray[Any]) -> None:
     """Write integers moved into 0 … categories − 1 to ``out``, which has their dtype."""
-    np.minimum(flat, categories - 1, out=out)
-    np.maximum(out, 0, out=out)
+    np.clip(flat, 0, categories - 1, out=out)
 
 
 def _read(value: ArrayLike) -> Values:

@@ -119,8 +119,7 @@ class FloatGrid:
         # offset (zero) and keeps the division finite. Every operation below is exact, but
         # for values so small that dividing them underflows (by less than 2^-1074 steps).
         limit = self.step * 2.0**60
-        steps: Floats = np.minimum(values, limit, out=room.floats("offset", values.size))
-        np.maximum(steps, -limit, out=steps)
+        steps: Floats = np.clip(values, -limit, limit, out=room.floats("offset", values.size))
         steps *= 1.0 / self.step
         steps -= np.rint(steps, out=room.floats("whole", values.size))
         return steps
@@ -151,8 +150,7 @@ class FloatGrid:
             offset[np.less(out, self.step, out=room.flags("common", values.size))] = 0.0
         np.multiply(whole, self.step, out=out)
         out += offset
-        np.minimum(out, FLOAT_MAX, out=out)
-        np.maximum(out, -FLOAT_MAX, out=out)
+        np.clip(out, -FLOAT_MAX, FLOAT_MAX, out=out)
         out += 0.0  # the grid has one zero: -0.0 would show the sign of the noise
 
     def join_float(self, value: float, offset: float, whole: int) -> float:
