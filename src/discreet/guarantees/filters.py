@@ -126,7 +126,8 @@ spent, so ε = 0.3 is left
         return self.add(priced.amount, priced.slack)
 
     def add(self, amount: Fraction, slack: Fraction) -> Filter:
-        """The account after a cost that is priced already, by this account's `price`."""
+        """The account after a cost that is priced already, by this account's `price`: its
+        ``amount`` of ε, ρ or μ², and its ``slack`` of δ₀."""
         total, failing = self._sums
         total = sum_up(total, amount)
         if slack:
@@ -301,8 +302,8 @@ def price(kind: type[Notion], cost: Guarantee, slack: Number) -> Cost:
     """What this cost, and this much more slack, is in an account of that kind.
 
     >>> from discreet.guarantees import GDP
-    >>> price(ZCDP, GDP(mu="1/3"), slack=0).words
-    'ρ = 1/18'
+    >>> price(ZCDP, GDP(mu="1/2"), slack=0).words
+    'ρ = 0.125'
     """
     # Hashing fractions takes longer than adding them, so objects are recognized by their
     # addresses; they are stored with the price, so that no address is used again.
