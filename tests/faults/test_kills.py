@@ -10,8 +10,8 @@ from tests.faults.steps import STEPS
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_many_kills(seed, record_property):
     """Catches a charge that comes too late or is lost, a reply that is lost or drawn again, and a
-    ledger that a crash leaves unusable. 250 kills each; `make torture` does 20,000."""
-    code, text = run_alone("tests.faults.torture", "--kills", "250", "--seed", str(seed))
+    ledger that a crash leaves unusable. 150 kills each; `make torture` does 20,000."""
+    code, text = run_alone("tests.faults.torture", "--kills", "150", "--seed", str(seed))
     assert code == 0, text
     missed = [step for step in STEPS if f"killed at: {step}" not in text]
     assert not missed, text
