@@ -75,7 +75,7 @@ def Bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:  # n
     (package / "bits.py").write_text(TOY)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield import_module("toy").Bits
-    del KINDS["bits"]
+    KINDS.pop("bits", None)
     for name in ("toy", "toy.bits"):
         del sys.modules[name]
 
@@ -148,3 +148,16 @@ def test_it_is_the_budget_of_a_ledger(Bits, people, tmp_path):
     session = dp.Session(people, ledger=place, dataset="people")
     session.release(wards(people), epsilon="1/2")
     assert len(session.history) == 2 and session.spent.bits > Bits.of(dp.Pure(1)).bits
+
+
+def test_who_does_not_know_it_says_so(Bits, people, tmp_path):
+    """Catches a certificate that our own verifier would call forged, and a sound ledger that is
+    called damaged, to be restored from a backup."""
+    place = str(tmp_path / "people.ledger")
+    session = dp.Session(people, ledger=place, create=True, dataset="people", budget=Bits(3))
+    result = session.release(wards(people), epsilon=1)
+    with pytest.raises(dp.Refused, match='does not know accounts in "bits"'):
+        result.certificate()
+    del KINDS["bits"]
+    with pytest.raises(dp.Refused, match="a cap in bits, a notion of privacy that is not loaded"):
+        Ledger(place)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet import signing
 from discreet.auditor.certificate.query_check import AGGREGATES
-from discreet.auditor.certificate.verification import content, in_words, message
+from discreet.auditor.certificate.verification import NOTIONS, content, in_words, message
 from discreet.certificate.certificate import FORMAT, VERSION, Certificate
 from discreet.errors import InvalidArgument, Refused, one_line
 from discreet.guarantees import Guarantee, Pure
@@ -47,6 +47,14 @@ def certify(
         raise InvalidArgument(
             "entry", "the charge of a query on a table", "one without a query or mechanisms"
         )
+    for cost in entry.costs:
+        if cost.notion.kind not in NOTIONS:
+            raise Refused(
+                f"a certificate of this answer could not be verified, since the verifier does not "
+                f'know accounts in "{cost.notion.kind}"',
+                remedy="CONTRIBUTING.md says what to add to it",
+                code="unsupported",
+            )
     document = {
         "format": FORMAT,
         "version": VERSION,

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from discreet.errors import Idiom, InvalidArgument, Phrase, Refused
 from discreet.guarantees import Guarantee
 from discreet.guarantees.filters import Filter
+from discreet.guarantees.guarantee import KINDS
 from discreet.guarantees.notion import Budget, Notion, plain
 from discreet.ledger.history import Claim, Entry, History, NamedFilter, already_used
 from discreet.neighbors import Relation
@@ -73,9 +74,15 @@ class Cap:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Cap:
-        budget, limit = (
-            Guarantee.from_json(canonical.text(document[name])) for name in ("budget", "limit")
-        )
+        told = [document[name] for name in ("budget", "limit")]
+        if unknown := {one["notion"] for one in told} - KINDS.keys():
+            raise Refused(
+                f"the ledger has a cap in {', '.join(sorted(unknown))}, a notion of privacy that "
+                "is not loaded here",
+                remedy="update discreet, or import the package that has this notion",
+                code="unsupported",
+            )
+        budget, limit = (Guarantee.from_json(canonical.text(one)) for one in told)
         assert isinstance(budget, Budget) and isinstance(limit, Notion)
         return cls(budget, Fraction(document["slack"]), limit)
 

@@ -193,9 +193,13 @@ def _point(epsilon: Fraction, delta: Fraction, pairs: Pairs, together: ComposedL
     )
 
 
+#: what adds up in an account, by its notion
+NOTIONS: Final = {"pure": "ε", "zcdp": "ρ", "gdp": "μ²"}
+
+
 def _charged(charge: dict[str, Any], pairs: Pairs) -> Statement:
     amount, slack = Fraction(charge["amount"]), Fraction(charge["slack"])
-    symbol = {"pure": "ε", "zcdp": "ρ", "gdp": "μ²"}[charge["notion"]]
+    symbol = NOTIONS[charge["notion"]]
     words = f"{symbol} = {float(amount):.6g}" + (f" with δ₀ = {float(slack):.6g}" if slack else "")
     words += f", charged to {charge['account']}, is"
     return _checked(
