@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from discreet.query.aggregates import KINDS
 from tests.cli.conftest import CITIES, ROWS, Run
 
 COUNT = ("release", "people.csv", "--count", "--epsilon", "1", "--no-ledger")
@@ -30,8 +31,9 @@ def test_a_release_is_near_the_truth(run: Run) -> None:
 
 
 def test_every_aggregate_and_its_name(run: Run) -> None:
-    """Catches an aggregate that is parsed into another one, and names that change."""
-    ended = run(
+    """Catches an aggregate that is parsed into another one, names that change, and a new flag that
+    is not asked for here."""
+    asked = (
         *("release", "people.parquet", "--no-ledger", "--epsilon", "1", "--json", "--count"),
         *("--count-units", "--sum", "age:0:100", "--mean", "pay=income:0:1e5"),
         *("--median", "age:0:100", "--quantile", "age:0.9:0:100"),
@@ -40,6 +42,8 @@ def test_every_aggregate_and_its_name(run: Run) -> None:
         *("--top-k", "city:2:A,B,C", "--most-common", "member:true,false"),
         *("--unit", "person"),
     )
+    assert {f"--{flag.option}" for kind in KINDS.values() for flag in kind.flags()} <= {*asked}
+    ended = run(*asked)
     assert ended.code == 0, ended.err
     kinds = {c["name"]: c["kind"] for c in ended.result["columns"] if c["role"] == "value"}
     assert kinds == {
